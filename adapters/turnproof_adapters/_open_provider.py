@@ -1,19 +1,20 @@
 """From an endpoint to a ready provider: the settings that every adapter takes, and where a key may come from.
 
-Bindings are imported without any SDK: their openers name the class of a provider, and import it when they are called.
+Bindings are imported without any SDK: they name the classes of a provider, which are imported when it is opened.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
-from turnproof.provider import Capabilities, Conversation, Difference, Endpoint, PlainCall, SystemInstruction
+from turnproof.provider import Binding, Capabilities, Conversation, Difference, Endpoint, PlainCall, SystemInstruction
 
 
 def read_api_key(config: Mapping[str, Any], *variables: str) -> str:
@@ -116,34 +117,42 @@ ALL_CONTENT_CAPABILITIES = replace(
 """The same for models that take files of every kind, at a service that runs tools of its own."""
 
 
+def _as_given(endpoint: Endpoint) -> Endpoint:
+    return endpoint
+
+
 @dataclass(frozen=True)
-class _LazyClass:
-    """A class that is imported when it is needed, given as `module:Class`."""
+class AdapterClasses:
+    """The classes of an adapter: of its modules `stateless`, `legacy` and, by the name of the call, `plain`.
 
-    address: str
+    `module:Class` names one of another module of the package. `endpoint` gives where the adapter has to send its
+    requests, for an endpoint of turnproof.
+    """
 
-    def _load(self) -> Any:
-        module, _, name = self.address.partition(":")
-        return getattr(import_module(module), name)
+    package: str
+    stateless: str
+    legacy: str
+    plain_calls: Mapping[str, str] = field(default_factory=dict)
+    endpoint: Callable[[Endpoint], Endpoint] = _as_given
 
+    def binding(
+        self, name: str, dialect: str, model: str, capabilities: Callable[[str], Capabilities], **more: Any
+    ) -> Binding:
+        """A binding that opens them, and imports them only then. `more` are further fields of it."""
+        plain_calls = {call: partial(self._open_plain_call, one) for call, one in self.plain_calls.items()}
+        openers = {"open_stateless": self._open_stateless, "open_legacy": self._open_legacy, "plain_calls": plain_calls}
+        return Binding(name, dialect, model, capabilities, **{"declared": [DECODER_WORDS], **openers, **more})
 
-class StatelessOpener(_LazyClass):
-    """Opens a provider of a stateless path, ready for its first call."""
+    def _open_stateless(self, endpoint: Endpoint) -> Any:
+        return open_provider(self._load("stateless", self.stateless)(), self.endpoint(endpoint))
 
-    def __call__(self, endpoint: Endpoint) -> Any:
-        return open_provider(self._load()(), endpoint)
+    def _open_legacy(self, endpoint: Endpoint) -> Any:
+        return open_with_session(self._load("legacy", self.legacy)(), self.endpoint(endpoint))
 
-
-class LegacyOpener(_LazyClass):
-    """Opens a provider of a legacy path, with an empty conversation."""
-
-    def __call__(self, endpoint: Endpoint) -> Any:
-        return open_with_session(self._load()(), endpoint)
-
-
-class PlainCallOpener(_LazyClass):
-    """Opens a call of the official SDK, which the paths are measured against."""
-
-    def __call__(self, endpoint: Endpoint, conversation: Conversation) -> PlainCall:
-        call: PlainCall = self._load()(endpoint, conversation)
+    def _open_plain_call(self, name: str, endpoint: Endpoint, conversation: Conversation) -> PlainCall:
+        call: PlainCall = self._load("plain", name)(self.endpoint(endpoint), conversation)
         return call
+
+    def _load(self, module: str, name: str) -> Any:
+        other, _, cls = name.rpartition(":")
+        return getattr(import_module(f"{self.package}.{other or module}"), cls)

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from report.runs import BAD, OK, result, write_run
+from report.runs import result, write_run
+from report.verdicts import BAD, OK
 
 from ci.action_runner import ACTION, ROOT, run_action
 from turnproof.report.comment import MARKER

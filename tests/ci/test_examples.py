@@ -14,7 +14,8 @@ from typing import Any, get_args
 import pytest
 import typer
 import yaml
-from report.runs import BAD, OK, result, write_run
+from report.runs import result, write_run
+from report.verdicts import BAD, OK
 
 from turnproof._base.settings import GateMode
 from turnproof.commands.cli.app import app

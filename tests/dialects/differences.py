@@ -12,33 +12,9 @@ from turnproof import messages as m
 from turnproof.dialects.base import WireDifference, World
 from turnproof.dialects.contract import Dialect
 
+from .histories import CALL, HELD_LOOP, OPENING, RESULT, THANKS
+from .parts import model, user
 from .requests import Json, Sendable, read_call
-
-
-def inline(content: bytes, media_type: str = "image/png") -> m.InlineData:
-    return m.InlineData(media_type, content)
-
-
-def linked(uri: str, media_type: str = "image/png") -> m.FileRef:
-    return m.FileRef(media_type, uri)
-
-
-user, model = m.Message.user, m.Message.model
-
-OPENING, THANKS = user("How moist is bed 3?"), user("Thanks")
-CALL, RESULT = m.FunctionCall("call_1", "read_sensor", {"bed": "3"}), m.ToolResult("call_1", "read_sensor", "41 %")
-HELD_LOOP: tuple[m.Message, ...] = (OPENING, model("Let me look.", CALL), m.Message.tool(RESULT))
-SENSOR = m.ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
-MARKED = user(m.Text("How moist is bed 3?", cache=m.CacheMark()))
-PNG, PDF = inline(b"png"), linked("https://a/b.pdf", "application/pdf")
-READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
-
-
-def code_run(
-    code: str, output: str, *, outcome: str = "ok", by: m.ProviderData | None = None
-) -> tuple[m.ExecutableCode, m.CodeExecutionResult]:
-    """Code that another service ran, and what it printed."""
-    return m.ExecutableCode("python", code, provider_data=by), m.CodeExecutionResult(outcome, output, provider_data=by)
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from turnproof.dialects.base import WireDifference
 
 from .anthropic_messages import differences as anthropic_messages
 from .antigravity import differences as antigravity
-from .differences import Case, DifferenceKit, model, user
+from .differences import Case, DifferenceKit
 from .gemini import differences as gemini
 from .gemini_interactions import differences as gemini_interactions
 from .ollama import differences as ollama
 from .openai_chat import differences as openai_chat
 from .openai_responses import differences as openai_responses
+from .parts import model, user
 from .requests import Json
 from .zai import differences as zai
 

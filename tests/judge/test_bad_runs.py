@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from report.runs import ADAPTER, BAD, GOOD, HEADER, OK, result, seen_in, write_run
+from report.runs import ADAPTER, GOOD, HEADER, result, seen_in, write_run
+from report.verdicts import BAD, OK
 
 from turnproof._base.settings import KnownIssue
 from turnproof.commands.certify.verify import report_agrees

@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from turnproof.judge.finding import Finding, Place, Side
-from turnproof.judge.finding_words import Template
 from turnproof.judge.run_log import (
     AdapterLine,
     Environment,
@@ -22,8 +20,10 @@ from turnproof.judge.run_log import (
     TranscriptLine,
     read_run,
 )
-from turnproof.judge.verdict import Verdict, failed, held, inconclusive, not_claimed
+from turnproof.judge.verdict import Verdict
 from turnproof.run.transcript import RunKey
+
+from .verdicts import BAD, MISSING, OK, UNCLAIMED, UNSURE
 
 HEADER = Header(
     turnproof="0.1.0",
@@ -41,22 +41,6 @@ ADAPTER = AdapterLine(
 )
 
 HOSTILE = "</script><script>alert(1)</script> ]]> &amp; \"'`| <img src=x onerror=y> \x1b[31m\x00 [a](javascript:b) ```"
-
-OK = held("1 request", asked=1)
-MISSING = Template("A call has no result.", "results for {expected}", "{observed}")
-BAD = failed(
-    [
-        Finding(
-            code="tools/results-answer-every-call/missing",
-            place=Place(side=Side.REQUEST, turn=0, round=1, call=1, exchange=1, pointer="/messages/2"),
-            expected=["c1", "c2"],
-            observed=["c1"],
-        )
-    ]
-)
-BAD_IN_WORDS = 'A call has no result. turn 0 round 1 (call 1): expected results for ["c1", "c2"]; got ["c1"]'
-UNSURE = inconclusive("no run had anything to compare")
-UNCLAIMED = not_claimed("needs thinking")
 
 
 def seen_in(verdict: Verdict, key: RunKey | str, **evidence: tuple[str, ...]) -> Verdict:

@@ -10,7 +10,8 @@ import pytest
 from turnproof.judge.verdict import Status, Verdict
 from turnproof.report.annotations import Annotation, add_to_step_summary, on_github, relative_to, run_annotations, write
 
-from .runs import BAD, OK, UNCLAIMED, UNSURE, result, write_run
+from .runs import result, write_run
+from .verdicts import BAD, OK, UNCLAIMED, UNSURE
 
 
 @pytest.mark.parametrize(

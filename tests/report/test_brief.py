@@ -19,7 +19,8 @@ from turnproof.report.picture import picture_svg
 from turnproof.run.evidence import EvidenceStore
 
 from .page import Page
-from .runs import ADAPTER, BAD, CATALOGUE, GOOD, HEADER, HOSTILE, RESULTS, requirement, result, write_run
+from .runs import ADAPTER, CATALOGUE, GOOD, HEADER, HOSTILE, RESULTS, requirement, result, write_run
+from .verdicts import BAD
 
 TODAY = msgspec.structs.replace(HEADER, allowed_only=())
 LOSS = "A cancelled answer loses its text."

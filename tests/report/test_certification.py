@@ -20,21 +20,8 @@ from turnproof.report.badge import badge_json
 from turnproof.report.standing import profile_standing, proof_of, standing, wire_of
 from turnproof.run.transcript import RunKey
 
-from .runs import (
-    ADAPTER,
-    BAD,
-    BAD_IN_WORDS,
-    CATALOGUE,
-    GOOD,
-    HEADER,
-    OK,
-    RESULTS,
-    UNCLAIMED,
-    UNSURE,
-    requirement,
-    result,
-    write_run,
-)
+from .runs import ADAPTER, CATALOGUE, GOOD, HEADER, RESULTS, requirement, result, write_run
+from .verdicts import BAD, BAD_IN_WORDS, OK, UNCLAIMED, UNSURE
 
 KNOWN = Verdict(Status.KNOWN_ISSUE, message="accepted until 2027-01-01: known")
 SCHEMA = json.loads((files("turnproof.report") / "certification.schema.json").read_text())

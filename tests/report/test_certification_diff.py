@@ -25,22 +25,8 @@ from turnproof.report.certification_diff_text import diff_md, print_diff
 from turnproof.report.comment import MARKER
 from turnproof.run.transcript import RunKey
 
-from .runs import (
-    ADAPTER,
-    BAD,
-    BAD_IN_WORDS,
-    CATALOGUE,
-    GOOD,
-    HEADER,
-    HOSTILE,
-    OK,
-    RESULTS,
-    UNCLAIMED,
-    UNSURE,
-    result,
-    seen_in,
-    write_run,
-)
+from .runs import ADAPTER, CATALOGUE, GOOD, HEADER, HOSTILE, RESULTS, result, seen_in, write_run
+from .verdicts import BAD, BAD_IN_WORDS, OK, UNCLAIMED, UNSURE
 
 SCHEMA = json.loads((files("turnproof.report") / "diff.schema.json").read_text())
 TEXT = "core/text-arrives"

@@ -20,8 +20,9 @@ from turnproof.report.certification_diff import diff
 from turnproof.report.comment import MARKER, comment_md
 from turnproof.report.limits import COMMENT_CHARACTERS
 
-from .runs import ADAPTER, BAD, GOOD, HOSTILE, OK, UNSURE, requirement, result, seen_in, write_run
+from .runs import ADAPTER, GOOD, HOSTILE, requirement, result, seen_in, write_run
 from .test_certification_diff import ORDER, SEEN, TEXT, a_side, both
+from .verdicts import BAD, OK, UNSURE
 
 NAMES = "core/nice-names"
 PAIRED = "tools/results-answer-every-call"

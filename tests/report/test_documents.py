@@ -23,20 +23,8 @@ from turnproof.run.evidence import EvidenceStore
 
 from . import runs
 from .page import Page
-from .runs import (
-    ADAPTER,
-    BAD,
-    BAD_IN_WORDS,
-    CATALOGUE,
-    GOOD,
-    HEADER,
-    HOSTILE,
-    OK,
-    RESULTS,
-    requirement,
-    result,
-    write_run,
-)
+from .runs import ADAPTER, CATALOGUE, GOOD, HEADER, HOSTILE, RESULTS, requirement, result, write_run
+from .verdicts import BAD, BAD_IN_WORDS, OK
 
 KEY = t.RunKey("tools/two", "legacy")
 

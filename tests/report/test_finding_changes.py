@@ -20,9 +20,10 @@ from turnproof.report.certification_diff import Change, Diff, Kind, diff, diff_j
 from turnproof.report.finding_changes import FindingChange
 from turnproof.run.transcript import RunKey
 
-from .runs import ADAPTER, OK, result, seen_in, write_run
+from .runs import ADAPTER, result, seen_in, write_run
 from .test_certification_diff import ORDER, SCHEMA, SEEN, TEXT, a_side, as_report
 from .test_earlier_runs import STORED
+from .verdicts import OK
 
 LATE, LOSS = f"{ORDER}/late", f"{ORDER}/lost"
 

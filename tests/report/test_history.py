@@ -25,7 +25,8 @@ from turnproof.report.history_text import changes_in_words, history_md, history_
 from turnproof.run.evidence import EvidenceStore
 
 from .page import Page
-from .runs import ADAPTER, GOOD, HEADER, HOSTILE, OK, RESULTS, result, write_run
+from .runs import ADAPTER, GOOD, HEADER, HOSTILE, RESULTS, result, write_run
+from .verdicts import OK
 
 SCHEMA = json.loads((files("turnproof.report") / "history.schema.json").read_text())
 CALLS = "tools/results-answer-every-call"

@@ -22,7 +22,8 @@ from turnproof.report.terminal import print_summary
 from turnproof.run.evidence import EvidenceStore
 
 from .page import Page
-from .runs import ADAPTER, BAD, GOOD, HEADER, OK, UNSURE, result, seen_in, write_run
+from .runs import ADAPTER, GOOD, HEADER, result, seen_in, write_run
+from .verdicts import BAD, OK, UNSURE
 
 DRIP = AllowedOnly(name="faults/drip", reason="Nobody writes single bytes.")
 TABLE = msgspec.structs.replace(HEADER, allowed_only=(DRIP,))

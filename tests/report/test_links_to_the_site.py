@@ -20,7 +20,8 @@ from turnproof.report.page import index_html
 from turnproof.report.sarif import sarif
 from turnproof.run.evidence import EvidenceStore
 
-from .runs import BAD, HEADER, result, write_run
+from .runs import HEADER, result, write_run
+from .verdicts import BAD
 
 NAME = "tools/results-answer-every-call"
 

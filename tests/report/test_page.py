@@ -23,8 +23,9 @@ from turnproof.run.evidence import EvidenceStore
 
 from . import runs
 from .page import Page
-from .runs import ADAPTER, BAD, GOOD, HEADER, OK, RESULTS, UNCLAIMED, result, write_run
+from .runs import ADAPTER, GOOD, HEADER, RESULTS, result, write_run
 from .test_documents import KEY, a_transcript, hostile, page, reports, seen_in
+from .verdicts import BAD, OK, UNCLAIMED
 
 
 def raw(folder: Path) -> str:

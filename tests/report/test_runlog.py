@@ -12,8 +12,9 @@ from turnproof.judge.run_log import Line, Processes, RunWriter, TranscriptLine, 
 from turnproof.run.tracebacks import Raised
 from turnproof.run.transcript import RunKey
 
-from .runs import ADAPTER, BAD, CATALOGUE, HEADER, RESULTS, result, write_run
-from .runs import OK as HELD
+from .runs import ADAPTER, CATALOGUE, HEADER, RESULTS, result, write_run
+from .verdicts import BAD
+from .verdicts import OK as HELD
 
 TRANSCRIPT = TranscriptLine(adapter="anthropic", key=RunKey("plain/hello", "legacy", "batch", 1), digest="d1")
 

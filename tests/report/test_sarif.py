@@ -19,7 +19,8 @@ from turnproof.report.sarif import sarif, sarif_json
 from turnproof.run.tracebacks import Frame, Raised
 from turnproof.run.transcript import RunKey
 
-from .runs import BAD, HOSTILE, OK, UNSURE, result, seen_in, write_run
+from .runs import HOSTILE, result, seen_in, write_run
+from .verdicts import BAD, OK, UNSURE
 
 NAME = "tools/results-answer-every-call"
 KEY = RunKey("tools/two", "legacy")

@@ -18,7 +18,8 @@ from turnproof.report.failures import failures
 from turnproof.report.html import anchor
 from turnproof.run.tracebacks import Frame, Raised
 
-from .runs import ADAPTER, BAD, CATALOGUE, GOOD, MISSING, OK, RESULTS, UNSURE, requirement, result, seen_in, write_run
+from .runs import ADAPTER, CATALOGUE, GOOD, RESULTS, requirement, result, seen_in, write_run
+from .verdicts import BAD, MISSING, OK, UNSURE
 
 SCREEN = 40
 

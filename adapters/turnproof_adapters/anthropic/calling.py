@@ -62,11 +62,11 @@ class Caller(ConversationCaller[Answer, Event, Restore]):
         try:
             event = decode_event(data)
         except ValueError:
-            if (failure := self._service.complaint(_plain(data))) is None:
+            if (failure := self._service.refusals.complaint(_plain(data))) is None:
                 raise
             return Event("error", error=failure)
         if event.type in ("", "error"):
-            failure = self._service.complaint(_plain(data))
+            failure = self._service.refusals.complaint(_plain(data))
             return event if failure is None else Event("error", error=failure)
         return event
 
@@ -83,7 +83,7 @@ class Caller(ConversationCaller[Answer, Event, Restore]):
             raise ValueError("the service sent no JSON object")
 
     def _refuse(self, document: object) -> None:
-        failure = self._service.complaint(document)
+        failure = self._service.refusals.complaint(document)
         if failure is not None:
             raise self._failed(failure) from None
 

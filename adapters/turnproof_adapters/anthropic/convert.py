@@ -43,7 +43,7 @@ def text_block(content: str) -> Block:
 def thought(part: messages.Thought, service: Service, model: str) -> Block | None:
     """The thinking as it was issued; None unless this model did, whole (others refuse a foreign signature)."""
     issued = part.provider_data
-    if issued is None or issued.dialect != service.dialect or not service.same_model(issued.model, model):
+    if issued is None or issued.dialect != service.dialect or not service.models.same_model(issued.model, model):
         return None
     data = issued.data
     if "redacted" in data:

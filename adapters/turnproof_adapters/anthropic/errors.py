@@ -28,16 +28,16 @@ def from_exception(error: Exception, service: Service, secret: str) -> ProviderE
 
 def from_answer(failure: Failure, service: Service, secret: str) -> ProviderError:
     """The typed error for a failure told where an answer belongs: in a stream, or under status 200."""
-    return service.refusal(_refused(200, failure, secret))
+    return service.refusals.refusal(_refused(200, failure, secret))
 
 
 def _from_status(error: anthropic.APIStatusError, service: Service, secret: str) -> ProviderError:
-    failure = service.complaint(error.body) or Failure()
+    failure = service.refusals.complaint(error.body) or Failure()
     status, headers = error.status_code, error.response.headers
     if status == 200:
         # The SDK reports an error event of a stream under the stream's own status.
         return from_answer(failure, service, secret)
-    typed = service.refusal(_refused(status, failure, secret, retry_after(headers), headers.get("date")))
+    typed = service.refusals.refusal(_refused(status, failure, secret, retry_after(headers), headers.get("date")))
     advice = headers.get("x-should-retry")
     if advice in ("true", "false"):
         typed.retryable = advice == "true"

@@ -27,7 +27,7 @@ class DictCodec:
 def arrange_messages(messages: Iterable[Message], service: Service, model: str) -> Arrangement[dict[str, Any]]:
     """The conversation, arranged for a model of a service and not finished yet."""
     codec = DictCodec()
-    arrangement: Arrangement[dict[str, Any]] = Arrangement(codec, service, service.facts(model))
+    arrangement: Arrangement[dict[str, Any]] = Arrangement(codec, service, service.models.model(model))
     for message in messages:
         arrangement.add(row(message, codec, service, model))
     return arrangement

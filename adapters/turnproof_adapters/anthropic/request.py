@@ -52,7 +52,7 @@ class Settings:
     @property
     def facts(self) -> Facts:
         """What the model can do."""
-        return self.service.facts(self.model)
+        return self.service.models.model(self.model)
 
     def _thinking(self) -> Mapping[str, Any] | None:
         """The thinking asked for, in the form that the model takes."""

@@ -39,27 +39,41 @@ class Facts(ModelFacts, Protocol):
         """Whether it goes on with its own words, where they are what was said last."""
 
 
+class Models(Protocol):
+    """What is known of the models of a service, by their names."""
+
+    DIALECT: str
+
+    def model(self, name: str | None, /) -> Facts: ...
+
+    def same_model(self, a: str, b: str, /) -> bool: ...
+
+
+class Refusals(Protocol):
+    """What its errors say: `complaint` finds that in an error body, in any JSON; `refusal` says what it means."""
+
+    def complaint(self, document: object, /) -> Failure | None: ...
+
+    def refusal(self, refused: Refused, /) -> ProviderError: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """One service. Its key comes from the settings or the first of `key_variables` that is set; `keyless` stands for
     one where none is needed, and None says that one is.
 
-    `dialect` tags what the service issues. `facts` and `same_model` know its models by name. `complaint` finds what an
-    error body says, in any JSON; `refusal` says what that means. `thinking` puts a thinking configuration into its
-    form. Where `signs`, thinking goes back with its signature or not at all, and a tool loop that thinks has to have
-    begun with thinking; elsewhere it goes back as it was issued. `breakpoints` says whether cache marks mean anything,
-    `schemas` whether response schemas do, `counts` whether prompts can be counted; `reads`, which files are looked at.
+    `models` and `refusals` are modules of its adapter. `thinking` puts a thinking configuration into its form. Where
+    `signs`, thinking goes back with its signature or not at all, and a tool loop that thinks has to have begun with
+    thinking; elsewhere it goes back as it was issued. `breakpoints` says whether cache marks mean anything, `schemas`
+    whether response schemas do, `counts` whether prompts can be counted; `reads`, which files are looked at.
     `tool_name` gives the name that a tool goes by on the wire.
     """
 
     name: str
-    dialect: str
+    models: Models
+    refusals: Refusals
     address: str
     key_variables: tuple[str, ...]
-    facts: Callable[[str | None], Facts]
-    same_model: Callable[[str, str], bool]
-    complaint: Callable[[object], Failure | None]
-    refusal: Callable[[Refused], ProviderError]
     thinking: Callable[[Mapping[str, Any] | None], dict[str, Any] | None]
     keyless: str | None = None
     signs: bool = True
@@ -69,18 +83,24 @@ class Service:
     reads: Callable[[InlineData | FileRef], bool] = lambda part: True
     tool_name: Callable[[str], str] = wire_name
 
+    @property
+    def dialect(self) -> str:
+        """The tag of what the service issues."""
+        return self.models.DIALECT
+
 
 ANTHROPIC = Service(
-    name="anthropic",
-    dialect=models.DIALECT,
-    address="https://api.anthropic.com",
-    key_variables=("ANTHROPIC_API_KEY",),
-    facts=models.model,
-    same_model=models.same_model,
-    complaint=refusals.complaint,
-    refusal=refusals.refusal,
-    thinking=thinking.budgeted,
+    "anthropic", models, refusals, "https://api.anthropic.com", ("ANTHROPIC_API_KEY",), thinking=thinking.budgeted
 )
+
+
+def compatible_service(
+    name: str, models: Models, refusals: Refusals, address: str, key_variables: tuple[str, ...], **more: Any
+) -> Service:
+    """A service of another vendor that takes requests in this form, and passes over much of it: signatures, cache marks
+    and response schemas. Thinking is switched on or off, and prompts cannot be counted. `more` are further fields."""
+    leaves_out = {"signs": False, "breakpoints": False, "schemas": False, "counts": False}
+    return Service(name, models, refusals, address, key_variables, thinking.switched, **{**leaves_out, **more})
 
 
 class ServiceProvider(ClientProvider[C]):
@@ -91,7 +111,7 @@ class ServiceProvider(ClientProvider[C]):
 
     @property
     def _facts(self) -> Facts:
-        return self.service.facts(self._model)
+        return self.service.models.model(self._model)
 
     def supports_structured_output(self) -> bool:
         """Whether the chosen model takes a response schema, and the service heeds it."""

@@ -89,5 +89,5 @@ class Encoder(_encoded_messages.Encoder[Arrangement[bytes]]):
 
     def __init__(self, service: Service, model: str) -> None:
         codec = BytesCodec()
-        fresh = partial(Arrangement[bytes], codec, service, service.facts(model))
+        fresh = partial(Arrangement[bytes], codec, service, service.models.model(model))
         super().__init__(fresh, partial(row, codec=codec, service=service, model=model))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from turnproof.provider import Binding, Capabilities, Difference
+from turnproof.provider import Capabilities, Difference
 
-from .._open_provider import ALL_CONTENT_CAPABILITIES, COMMON_CAPABILITIES, LegacyOpener, StatelessOpener
+from .._open_provider import ALL_CONTENT_CAPABILITIES, COMMON_CAPABILITIES, AdapterClasses
 from .models import DIALECT
 from .models import model as facts_of
 
@@ -18,19 +18,12 @@ def capabilities(model: str) -> Capabilities:
     return replace(claims, thinking=facts.thinks, structured=facts.structured, count_tokens=True)
 
 
-BINDING = Binding(
-    name="antigravity",
-    dialect=DIALECT,
-    model="gemini-3-flash",
-    capabilities=capabilities,
-    open_stateless=StatelessOpener("turnproof_adapters.antigravity.stateless:AntigravityStateless"),
-    open_legacy=LegacyOpener("turnproof_adapters.antigravity.legacy:AntigravityLegacy"),
-    declared=[
-        Difference(
-            "foreign-history",
-            "The contents that the legacy path keeps have no place for what another service signed, nor for an "
-            "instruction between turns.",
-        ),
-    ],
-    package="httpx2",
+CLASSES = AdapterClasses(__package__, "AntigravityStateless", "AntigravityLegacy")
+FOREIGN_HISTORY = Difference(
+    "foreign-history",
+    "The contents that the legacy path keeps have no place for what another service signed, nor for an instruction "
+    "between turns.",
+)
+BINDING = CLASSES.binding(
+    "antigravity", DIALECT, "gemini-3-flash", capabilities, declared=[FOREIGN_HISTORY], package="httpx2"
 )

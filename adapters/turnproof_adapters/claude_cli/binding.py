@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from turnproof.provider import Binding, Capabilities
+from turnproof.provider import Capabilities
 
-from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, StatelessOpener
+from .._open_provider import COMMON_CAPABILITIES, AdapterClasses
 from ..anthropic.models import model as facts_of
 
 
@@ -16,11 +16,5 @@ def capabilities(model: str) -> Capabilities:
     return replace(COMMON_CAPABILITIES, thinking=facts.thinks, opaque_thinking=facts.thinks, images=True, cache="none")
 
 
-BINDING = Binding(
-    name="claude_cli",
-    dialect="anthropic-messages@claude-cli",
-    model="claude-haiku-4-5",
-    capabilities=capabilities,
-    open_stateless=StatelessOpener("turnproof_adapters.claude_cli.stateless:ClaudeCliStateless"),
-    open_legacy=LegacyOpener("turnproof_adapters.claude_cli.legacy:ClaudeCliLegacy"),
-)
+CLASSES = AdapterClasses(__package__, "ClaudeCliStateless", "ClaudeCliLegacy")
+BINDING = CLASSES.binding("claude_cli", "anthropic-messages@claude-cli", "claude-haiku-4-5", capabilities, declared=())

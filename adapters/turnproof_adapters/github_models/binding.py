@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.provider import Capabilities, Endpoint
 
-from .._open_provider import DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import AdapterClasses
 from ..openai.binding import claims_for
 from ..openai.models import Model as ChatModel
 from ..openai.models import model as chat_model
@@ -33,58 +31,33 @@ def _chat_capabilities(facts: ChatModel) -> Capabilities:
     return replace(claims_for(facts), documents=False, cache="implicit" if facts.known else "none")
 
 
-@dataclass(frozen=True)
-class _AtTheHost:
-    """Opens where Copilot has this API: at its host itself, where OpenAI has a version in the path."""
-
-    opener: Callable[..., Any]
-
-    def __call__(self, endpoint: Endpoint, *more: Any) -> Any:
-        return self.opener(replace(endpoint, base_url=endpoint.base_url.removesuffix("/v1")), *more)
+def _at_the_host(endpoint: Endpoint) -> Endpoint:
+    """Where Copilot has the Responses API: at its host itself, where OpenAI has a version in the path."""
+    return replace(endpoint, base_url=endpoint.base_url.removesuffix("/v1"))
 
 
-GITHUB = Binding(
-    name="github_models",
-    dialect=f"{CHAT}@github",
-    model="openai/gpt-4.1",
-    capabilities=github_capabilities,
-    open_stateless=StatelessOpener("turnproof_adapters.github_models.stateless:GitHubModelsStateless"),
-    open_legacy=LegacyOpener("turnproof_adapters.github_models.legacy:GitHubModelsLegacy"),
-    declared=[DECODER_WORDS],
-    plain_calls={"complete": PlainCallOpener("turnproof_adapters.github_models.plain:Complete")},
-    package="azure-ai-inference",
+GITHUB_CLASSES = AdapterClasses(
+    __package__, "GitHubModelsStateless", "GitHubModelsLegacy", plain_calls={"complete": "Complete"}
+)
+GITHUB = GITHUB_CLASSES.binding(
+    "github_models", f"{CHAT}@github", "openai/gpt-4.1", github_capabilities, package="azure-ai-inference"
 )
 
-COPILOT = Binding(
-    name="copilot",
-    dialect=f"{CHAT}@copilot",
-    model="gpt-4.1",
-    capabilities=copilot_capabilities,
-    open_stateless=StatelessOpener("turnproof_adapters.github_models.copilot.stateless:CopilotChatStateless"),
-    open_legacy=LegacyOpener("turnproof_adapters.github_models.copilot.legacy:CopilotChatLegacy"),
-    declared=[DECODER_WORDS],
-    plain_calls={
-        "chat.completions.create": PlainCallOpener(
-            "turnproof_adapters.github_models.copilot.plain:CopilotCompletionsCreate"
-        )
-    },
-    package="openai",
+COPILOT_CLASSES = AdapterClasses(
+    f"{__package__}.copilot",
+    "CopilotChatStateless",
+    "CopilotChatLegacy",
+    plain_calls={"chat.completions.create": "CopilotCompletionsCreate"},
 )
+COPILOT = COPILOT_CLASSES.binding("copilot", f"{CHAT}@copilot", "gpt-4.1", copilot_capabilities, package="openai")
 
-COPILOT_RESPONSES = Binding(
-    name="copilot_responses",
-    dialect=RESPONSES,
-    model="gpt-5.3-codex",
-    capabilities=responses_capabilities,
-    open_stateless=_AtTheHost(
-        StatelessOpener("turnproof_adapters.github_models.copilot.stateless:CopilotResponsesStateless")
-    ),
-    open_legacy=_AtTheHost(LegacyOpener("turnproof_adapters.github_models.copilot.legacy:CopilotResponsesLegacy")),
-    declared=[DECODER_WORDS],
-    plain_calls={
-        "responses.create": _AtTheHost(
-            PlainCallOpener("turnproof_adapters.github_models.copilot.plain:CopilotResponsesCreate")
-        )
-    },
-    package="openai",
+RESPONSES_CLASSES = AdapterClasses(
+    f"{__package__}.copilot",
+    "CopilotResponsesStateless",
+    "CopilotResponsesLegacy",
+    plain_calls={"responses.create": "CopilotResponsesCreate"},
+    endpoint=_at_the_host,
+)
+COPILOT_RESPONSES = RESPONSES_CLASSES.binding(
+    "copilot_responses", RESPONSES, "gpt-5.3-codex", responses_capabilities, package="openai"
 )

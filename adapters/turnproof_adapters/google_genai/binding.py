@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from turnproof.provider import Binding, Capabilities, Difference
+from turnproof.provider import Capabilities, Difference
 
-from .._open_provider import ALL_CONTENT_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import ALL_CONTENT_CAPABILITIES, DECODER_WORDS, AdapterClasses
 from .models import DIALECT
 from .models import model as facts_of
 
@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 def capabilities(model: str) -> Capabilities:
     """What is claimed for a model."""
     facts = facts_of(model)
-    return replace(
-        ALL_CONTENT_CAPABILITIES,
-        thinking=facts.thinks,
-        structured=facts.structured,
-        count_tokens=True,
-        cache="managed",
-    )
+    claims = replace(ALL_CONTENT_CAPABILITIES, thinking=facts.thinks, structured=facts.structured)
+    return replace(claims, count_tokens=True, cache="managed")
 
 
 def cache_plugin(provider: CachingGoogleProvider) -> ManagedCachePlugin:
@@ -36,39 +31,38 @@ def cache_plugin(provider: CachingGoogleProvider) -> ManagedCachePlugin:
     return ManagedCachePlugin(provider, minimum_tokens=facts_of(provider.model_name).cache_minimum_tokens)
 
 
-BINDING = Binding(
-    name="google_genai",
-    dialect=DIALECT,
-    model="gemini-3-flash-preview",
-    capabilities=capabilities,
-    open_stateless=StatelessOpener("turnproof_adapters.google_genai.stateless:GoogleStateless"),
-    open_legacy=LegacyOpener("turnproof_adapters.google_genai.legacy:GoogleLegacy"),
-    declared=[
-        DECODER_WORDS,
-        Difference(
-            "contents-split-per-chunk",
-            "The SDK's Chat keeps a streamed answer as one content for each chunk, and sends it back like that.",
-        ),
-        Difference("blank-text", "Chat keeps the empty text that the last chunk of a stream comes with."),
-        Difference(
-            "field-spelling",
-            "The SDK writes some fields of its types in snake case, which the API takes as well; the stateless path "
-            "writes all of them as they are documented.",
-        ),
-        Difference(
-            "base64-alphabet", "The SDK writes bytes in the alphabet for addresses, which the API takes as well."
-        ),
-        Difference("empty-fields", "The SDK sends `generationConfig` even where nothing is configured."),
-        Difference(
-            "foreign-history",
-            "The SDK's types, which the Chat keeps, have no place for what another service signed, nor for an "
-            "instruction between turns.",
-        ),
-    ],
+CLASSES = AdapterClasses(
+    __package__,
+    "GoogleStateless",
+    "GoogleLegacy",
+    plain_calls={"generate_content": "GenerateContent", "chat.send_message": "ChatSendMessage"},
+)
+DIFFERENCES = [
+    DECODER_WORDS,
+    Difference(
+        "contents-split-per-chunk",
+        "The SDK's Chat keeps a streamed answer as one content for each chunk, and sends it back like that.",
+    ),
+    Difference("blank-text", "Chat keeps the empty text that the last chunk of a stream comes with."),
+    Difference(
+        "field-spelling",
+        "The SDK writes some fields of its types in snake case, which the API takes as well; the stateless path "
+        "writes all of them as they are documented.",
+    ),
+    Difference("base64-alphabet", "The SDK writes bytes in the alphabet for addresses, which the API takes as well."),
+    Difference("empty-fields", "The SDK sends `generationConfig` even where nothing is configured."),
+    Difference(
+        "foreign-history",
+        "The SDK's types, which the Chat keeps, have no place for what another service signed, nor for an "
+        "instruction between turns.",
+    ),
+]
+BINDING = CLASSES.binding(
+    "google_genai",
+    DIALECT,
+    "gemini-3-flash-preview",
+    capabilities,
+    declared=DIFFERENCES,
     cache_plugin=cache_plugin,
-    plain_calls={
-        "generate_content": PlainCallOpener("turnproof_adapters.google_genai.plain:GenerateContent"),
-        "chat.send_message": PlainCallOpener("turnproof_adapters.google_genai.plain:ChatSendMessage"),
-    },
     package="google-genai",
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from turnproof.provider import Binding, Capabilities
+from turnproof.provider import Capabilities
 
-from .._open_provider import COMMON_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import COMMON_CAPABILITIES, AdapterClasses
 from .models import DIALECT, NAME
 from .models import model as facts_of
 
@@ -19,14 +19,7 @@ def capabilities(model: str) -> Capabilities:
     return replace(claims, images=facts.sees, result_images=facts.sees, mid_system=facts.mid_system, cache="none")
 
 
-BINDING = Binding(
-    name=NAME,
-    dialect=DIALECT,
-    model="qwen3:8b",
-    capabilities=capabilities,
-    open_stateless=StatelessOpener("turnproof_adapters.ollama.stateless:OllamaStateless"),
-    open_legacy=LegacyOpener("turnproof_adapters.ollama.legacy:OllamaLegacy"),
-    declared=[DECODER_WORDS],
-    plain_calls={"messages.create": PlainCallOpener("turnproof_adapters.ollama.plain:OllamaMessagesCreate")},
-    package="anthropic",
+CLASSES = AdapterClasses(
+    __package__, "OllamaStateless", "OllamaLegacy", plain_calls={"messages.create": "OllamaMessagesCreate"}
 )
+BINDING = CLASSES.binding(NAME, DIALECT, "qwen3:8b", capabilities, package="anthropic")

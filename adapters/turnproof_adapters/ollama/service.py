@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from turnproof.messages import FileRef, InlineData
 
-from ..anthropic.service import Service
-from ..anthropic.thinking import switched
+from ..anthropic.service import compatible_service
 from . import models, refusals
 
 
@@ -18,21 +17,9 @@ def reads(part: InlineData | FileRef) -> bool:
     return isinstance(part, InlineData) and part.mime_type.startswith("image/")
 
 
-SERVICE = Service(
-    name=models.NAME,
-    dialect=models.DIALECT,
-    address="http://127.0.0.1:11434",
-    key_variables=("OLLAMA_API_KEY",),
-    facts=models.model,
-    same_model=models.same_model,
-    complaint=refusals.complaint,
-    refusal=refusals.refusal,
-    thinking=switched,
-    # The SDK asks for a key, and looks for Anthropic's where it gets none. The documentation gives it this one.
-    keyless="ollama",
-    signs=False,
-    breakpoints=False,
-    schemas=False,
-    counts=False,
-    reads=reads,
+# The SDK asks for a key, and looks for Anthropic's where it gets none. The documentation gives it this one.
+_KEY = "ollama"
+
+SERVICE = compatible_service(
+    models.NAME, models, refusals, "http://127.0.0.1:11434", ("OLLAMA_API_KEY",), keyless=_KEY, reads=reads
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from turnproof.provider import Binding, Capabilities
+from turnproof.provider import Capabilities
 
-from .._open_provider import COMMON_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import COMMON_CAPABILITIES, AdapterClasses
 from .models import Model
 from .models import model as facts_of
 from .service import DIALECT
@@ -22,26 +22,12 @@ def claims_for(facts: Model) -> Capabilities:
 
     OpenAI's own models think unseen: of that this API shows the cost alone. Other services show theirs.
     """
-    return replace(
-        COMMON_CAPABILITIES,
-        thinking=not facts.known,
-        structured=facts.structured,
-        images=facts.images,
-        documents=facts.documents,
-        result_images=facts.images,
-        mid_system=True,
-        cache="implicit",
-    )
+    claims = replace(COMMON_CAPABILITIES, thinking=not facts.known, structured=facts.structured)
+    files = replace(claims, images=facts.images, documents=facts.documents, result_images=facts.images)
+    return replace(files, mid_system=True, cache="implicit")
 
 
-BINDING = Binding(
-    name="openai",
-    dialect=DIALECT,
-    model="gpt-5-mini",
-    capabilities=capabilities,
-    open_stateless=StatelessOpener("turnproof_adapters.openai.stateless:OpenAIStateless"),
-    open_legacy=LegacyOpener("turnproof_adapters.openai.legacy:OpenAILegacy"),
-    declared=[DECODER_WORDS],
-    plain_calls={"chat.completions.create": PlainCallOpener("turnproof_adapters.openai.plain:ChatCompletionsCreate")},
-    package="openai",
+CLASSES = AdapterClasses(
+    __package__, "OpenAIStateless", "OpenAILegacy", plain_calls={"chat.completions.create": "ChatCompletionsCreate"}
 )
+BINDING = CLASSES.binding("openai", DIALECT, "gpt-5-mini", capabilities, package="openai")

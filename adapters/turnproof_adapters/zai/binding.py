@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from turnproof.provider import Binding, Capabilities
+from turnproof.provider import Capabilities
 
-from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import COMMON_CAPABILITIES, AdapterClasses
 from .models import DIALECT, NAME
 from .models import model as facts_of
 
@@ -20,13 +20,5 @@ def capabilities(model: str) -> Capabilities:
     )
 
 
-BINDING = Binding(
-    name=NAME,
-    dialect=DIALECT,
-    model="glm-4.7",
-    capabilities=capabilities,
-    open_stateless=StatelessOpener("turnproof_adapters.zai.stateless:ZaiStateless"),
-    open_legacy=LegacyOpener("turnproof_adapters.zai.legacy:ZaiLegacy"),
-    plain_calls={"messages.create": PlainCallOpener("turnproof_adapters.zai.plain:ZaiMessagesCreate")},
-    package="anthropic",
-)
+CLASSES = AdapterClasses(__package__, "ZaiStateless", "ZaiLegacy", plain_calls={"messages.create": "ZaiMessagesCreate"})
+BINDING = CLASSES.binding(NAME, DIALECT, "glm-4.7", capabilities, declared=(), package="anthropic")

@@ -11,28 +11,16 @@ from typing import Any
 from .._calling import Prompt
 from ..anthropic.lifecycle import AnthropicProvider
 from ..anthropic.parts import Restore
-from ..anthropic.service import Service
-from ..anthropic.thinking import switched
+from ..anthropic.service import compatible_service
 from . import models, refusals
 from .arguments import as_declared
 
-SERVICE = Service(
-    name=models.NAME,
-    dialect=models.DIALECT,
-    # In mainland China https://open.bigmodel.cn/api/anthropic, with keys of its own.
-    address="https://api.z.ai/api/anthropic",
-    # Of zai-sdk and of the older zhipuai package.
-    key_variables=("ZAI_API_KEY", "ZHIPUAI_API_KEY"),
-    facts=models.model,
-    same_model=models.same_model,
-    complaint=refusals.complaint,
-    refusal=refusals.refusal,
-    thinking=switched,
-    signs=False,
-    breakpoints=False,
-    schemas=False,
-    counts=False,
-)
+# In mainland China https://open.bigmodel.cn/api/anthropic, with keys of its own.
+_ADDRESS = "https://api.z.ai/api/anthropic"
+# Of zai-sdk and of the older zhipuai package.
+_KEY_VARIABLES = ("ZAI_API_KEY", "ZHIPUAI_API_KEY")
+
+SERVICE = compatible_service(models.NAME, models, refusals, _ADDRESS, _KEY_VARIABLES)
 
 
 class ZaiProvider(AnthropicProvider):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from report.runs import ADAPTER, BAD, CATALOGUE, HEADER, OK, UNSURE, result, seen_in, write_run
+from report.runs import ADAPTER, CATALOGUE, HEADER, result, seen_in, write_run
+from report.verdicts import BAD, OK, UNSURE
 
 from turnproof.commands.certify.last_failures import PART, failed_last_time
 from turnproof.errors import UsageError

@@ -5,26 +5,12 @@ from __future__ import annotations
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text, Thought, ToolResult, ToolSchema
 
-from ..differences import (
-    CALL,
-    HELD_LOOP,
-    OPENING,
-    PDF,
-    PNG,
-    READING,
-    RESULT,
-    SENSOR,
-    THANKS,
-    Case,
-    DifferenceKit,
-    code_run,
-    find_by,
-    inline,
-    model,
-    user,
-)
+from ..differences import Case, DifferenceKit, find_by
+from ..histories import CALL, HELD_LOOP, OPENING, PDF, PNG, READING, RESULT, SENSOR, THANKS
+from ..parts import code_run, inline, model, user
 from ..requests import Json
-from .builders import MODEL, SIGNATURE, THINKING, THOUGHT, Ask, assistant, body, call, image, mark, result, text, world
+from .asks import Ask, body, world
+from .builders import MODEL, SIGNATURE, THINKING, THOUGHT, assistant, call, image, mark, result, text
 from .builders import system as system_message
 from .builders import thinking as thinking_block
 from .builders import user as user_message

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from turnproof.dialects.anthropic_messages import DIALECT, rules
 
 from ..refusals import Accepted, RefusalKit, judge_by
+from .asks import Ask, ask, body, counted, loop, new_version, world
 from .builders import (
     MODEL,
     NEWEST,
@@ -15,22 +16,15 @@ from .builders import (
     SIGNATURE_OF_NOTHING,
     THINKING,
     TOOL,
-    Ask,
-    ask,
     assistant,
-    body,
     call,
-    counted,
     image,
-    loop,
     mark,
-    new_version,
     result,
     system,
     text,
     thinking,
     user,
-    world,
 )
 from .pairs import PAIRS
 

@@ -9,7 +9,7 @@ from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, World
 
 from ..answers import TOOLS, AnswerKit, read_back
-from .builders import world
+from .asks import world
 
 MODEL = "claude-sonnet-4-5"
 PROMPT = PromptUsage(31, cache_read=1520, cache_write_5m=40, cache_write_1h=2)

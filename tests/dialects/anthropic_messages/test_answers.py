@@ -32,7 +32,7 @@ from turnproof.messages import (
 )
 
 from ..answers import LOOK, NO_ANSWERS, TOOLS, VALUES, any_parts, body_of, data, payloads, reply
-from .builders import world
+from .asks import world
 from .rendering import MODEL, PROMPT, read, render
 
 NAME = "anthropic-messages"

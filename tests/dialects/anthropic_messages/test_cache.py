@@ -13,7 +13,8 @@ from turnproof.tokens import text_tokens
 
 from .. import answers
 from ..requests import read_call
-from .builders import OPENING, TOOL, Ask, ask, assistant, body, call, image, mark, result, text, thinking, user, world
+from .asks import Ask, ask, body, world
+from .builders import OPENING, TOOL, assistant, call, image, mark, result, text, thinking, user
 
 LONG = "The greenhouse log of the year. " * 160
 MODEL = "claude-sonnet-4-5"

@@ -7,7 +7,9 @@ from msgspec.structs import replace
 
 from turnproof.messages import Message
 
-from ..differences import HELD_LOOP, RESULT, THANKS, Case, model
+from ..differences import Case
+from ..histories import HELD_LOOP, RESULT, THANKS
+from ..parts import model
 from .builders import assistant, call, result
 from .builders import user as user_message
 from .differences import WIRE_LOOP, WIRE_THANKS, find_differences, tool_with, wire_tool

@@ -6,7 +6,7 @@ import msgspec
 
 from turnproof.dialects.anthropic_messages import DIALECT, rules
 
-from .builders import Ask
+from .asks import Ask
 from .pairs import PAIRS
 from .refusals import judge
 

@@ -11,8 +11,10 @@ from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call, HttpRequest, Refusal
 from turnproof.messages import CacheMark, FileRef, FunctionCall, Opaque, Part, Text, Thought, ToolResult, ToolSchema
 
-from ..differences import PNG, inline
+from ..histories import PNG
+from ..parts import inline
 from ..requests import read_call
+from .asks import Ask, ask, counted, world
 from .builders import (
     MODEL,
     OPENING,
@@ -20,11 +22,8 @@ from .builders import (
     SIGNATURE,
     THOUGHT,
     TOOL,
-    Ask,
-    ask,
     assistant,
     call,
-    counted,
     issued,
     mark,
     result,
@@ -32,7 +31,6 @@ from .builders import (
     text,
     thinking,
     user,
-    world,
 )
 
 NAME = "anthropic-messages"

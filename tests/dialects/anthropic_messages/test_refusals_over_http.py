@@ -19,7 +19,8 @@ from turnproof.dialects.base import HttpRequest
 from turnproof.wire.emulator import EmulatorServer
 
 from ..anthropic_sdk import SdkClient, sdk_client
-from .builders import KEY, Ask, Pair, world
+from .asks import Ask, Pair, world
+from .builders import KEY
 from .pairs import PAIRS
 
 # The SDK always sends a key, a JSON body and its own paths for models: for what it cannot say, it cannot be refused.

@@ -16,9 +16,12 @@ from turnproof.messages import (
     ToolSchema,
 )
 
-from ..differences import OPENING, Case, model
+from ..differences import Case
+from ..histories import OPENING
+from ..parts import model
 from ..requests import Json, read_call
-from .builders import MODEL, SIGNATURE, TOOL, ask, at, response, world
+from .asks import ask, at, world
+from .builders import MODEL, SIGNATURE, TOOL, response
 from .builders import call as wire_call
 from .builders import model as wire_model
 from .builders import user as wire_user

@@ -6,7 +6,9 @@ from turnproof.dialects.base import WireDifference
 from turnproof.dialects.gemini import DIALECT
 from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text, Thought, ToolResult, ToolSchema
 
-from ..differences import OPENING, PDF, PNG, READING, THANKS, Case, DifferenceKit, code_run, inline, model, user
+from ..differences import Case, DifferenceKit
+from ..histories import OPENING, PDF, PNG, READING, THANKS
+from ..parts import code_run, inline, model, user
 from ..requests import Json
 from .builders import CACHE, HANDBOOK, MODEL, OLD, PARAMETERS, SIGNATURE, SIGNATURE_URL_SAFE, TOOL
 from .builders import model as wire_model

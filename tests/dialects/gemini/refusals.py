@@ -8,6 +8,7 @@ from turnproof.dialects.gemini import DIALECT, rules
 
 from ..refusals import Accepted, RefusalKit, judge_by
 from ..requests import Json
+from .asks import Ask, ask, at, body, cached, counted, created, declared, loop, vertex, world
 from .builders import (
     CACHE,
     HANDBOOK,
@@ -18,21 +19,10 @@ from .builders import (
     TOOL,
     TOOLS,
     UNKNOWN_SIGNATURE,
-    Ask,
-    ask,
-    at,
-    body,
-    cached,
     call,
-    counted,
-    created,
-    declared,
-    loop,
     model,
     response,
     user,
-    vertex,
-    world,
 )
 from .pairs import PAIRS
 

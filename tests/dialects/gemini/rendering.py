@@ -11,7 +11,8 @@ from turnproof.messages import Text, Thought, ToolSchema
 
 from ..answers import AnswerKit, chunks, read_back, reply
 from ..requests import Json
-from .builders import MODEL, world
+from .asks import world
+from .builders import MODEL
 
 OLDEST = "gemini-2.0-flash"
 PROMPT = PromptUsage(31, cache_read=1520)

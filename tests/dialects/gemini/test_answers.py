@@ -25,7 +25,8 @@ from turnproof.messages import (
 )
 
 from ..answers import LOOK, chunks, data, reply
-from .builders import MODEL, OLD, world
+from .asks import world
+from .builders import MODEL, OLD
 from .rendering import FORMS, OLDEST, SHORT_REPLY, ending, new_call, parts_of, read, render, signatures
 
 NAME = "gemini"

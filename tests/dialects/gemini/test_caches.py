@@ -26,28 +26,8 @@ from turnproof.dialects.gemini.models import (
 from turnproof.dialects.gemini.times import format_duration, format_timestamp, parse_duration, parse_timestamp
 from turnproof.tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 
-from .builders import (
-    HANDBOOK,
-    MODEL,
-    OLD,
-    OPENING,
-    PROJECT,
-    TOOLS,
-    Ask,
-    ask,
-    at,
-    body,
-    cached,
-    call,
-    counted,
-    created,
-    loop,
-    model,
-    on_cache,
-    response,
-    user,
-    vertex,
-)
+from .asks import Ask, ask, at, body, cached, counted, created, loop, on_cache, vertex
+from .builders import HANDBOOK, MODEL, OLD, OPENING, PROJECT, TOOLS, call, model, response, user
 
 SHORT = "How moist is bed 3?"
 

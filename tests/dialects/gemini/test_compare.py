@@ -10,9 +10,11 @@ import pytest
 from turnproof.dialects.base import WireDifference
 from turnproof.dialects.gemini import DIALECT
 
-from ..differences import OPENING, Case
+from ..differences import Case
+from ..histories import OPENING
 from ..requests import Json, read_call
-from .builders import CACHE, HANDBOOK, MODEL, OLD, SIGNATURE, TOOL, ask, world
+from .asks import ask, world
+from .builders import CACHE, HANDBOOK, MODEL, OLD, SIGNATURE, TOOL
 from .builders import model as wire_model
 from .builders import user as wire_user
 from .conversations import WIRE_ASKED, WIRE_LOOP, WIRE_PNG, WIRE_THANKS, call, declaring, parsed, result, system

@@ -10,7 +10,8 @@ import pytest
 from turnproof.dialects.base import Refusal, WireEvent
 from turnproof.dialects.gemini import DIALECT, errors, rules
 
-from .builders import Ask, ask, user
+from .asks import Ask, ask
+from .builders import user
 from .pairs import PAIRS
 from .refusals import judge
 

@@ -21,6 +21,7 @@ from turnproof.dialects.gemini.ids import is_positional
 from turnproof.dialects.gemini.parts import part_of, signature_of, standard_base64
 from turnproof.dialects.gemini.surfaces import GeminiCall, Surface
 
+from .asks import Ask, ask, body, cached, counted, created, declared, loop, on_cache, parameters, vertex, world
 from .builders import (
     CACHE,
     HANDBOOK,
@@ -31,22 +32,10 @@ from .builders import (
     SIGNATURE_URL_SAFE,
     TOOL,
     TOOLS,
-    Ask,
-    ask,
-    body,
-    cached,
     call,
-    counted,
-    created,
-    declared,
-    loop,
     model,
-    on_cache,
-    parameters,
     response,
     user,
-    vertex,
-    world,
 )
 
 NAME = "gemini"

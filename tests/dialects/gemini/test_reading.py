@@ -19,7 +19,8 @@ from turnproof.messages import Opaque, Part, Text, Thought, TokenUsage
 
 from ..answers import LOOK, NO_ANSWERS, any_parts, data, reply
 from ..requests import Json
-from .builders import MODEL, OLD, world
+from .asks import world
+from .builders import MODEL, OLD
 from .rendering import FORMS, OLDEST, SHORT_REPLY, new_call, read, render
 
 # -- reading what servers might send

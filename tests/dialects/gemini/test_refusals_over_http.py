@@ -23,7 +23,8 @@ from turnproof.dialects.gemini import DIALECT
 from turnproof.wire.emulator import EmulatorServer, ServerRun
 
 from ..responders import open_run_in
-from .builders import HANDBOOK, KEY, MODEL, PARAMETERS, Ask, Pair, world
+from .asks import Ask, Pair, world
+from .builders import HANDBOOK, KEY, MODEL, PARAMETERS
 from .pairs import PAIRS
 
 # The SDK always authenticates in its own way and sends a JSON object: for anything else it cannot be refused.

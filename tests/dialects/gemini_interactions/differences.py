@@ -5,28 +5,13 @@ from __future__ import annotations
 from turnproof.dialects.gemini_interactions import DIALECT
 from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Thought, ToolResult, ToolSchema
 
-from ..differences import (
-    CALL,
-    HELD_LOOP,
-    MARKED,
-    OPENING,
-    PDF,
-    PNG,
-    READING,
-    RESULT,
-    SENSOR,
-    THANKS,
-    Case,
-    DifferenceKit,
-    code_run,
-    find_by,
-    model,
-    right_cases_of_items,
-    user,
-)
+from ..differences import Case, DifferenceKit, find_by, right_cases_of_items
+from ..histories import CALL, HELD_LOOP, MARKED, OPENING, PDF, PNG, READING, RESULT, SENSOR, THANKS
+from ..parts import code_run, model, user
 from ..requests import Json
-from .builders import CALLED, MODEL, OTHER, SIGNED, SIGNED_ELSEWHERE, Ask, call, function, result, text, world
-from .builders import body as body_of
+from .asks import Ask, world
+from .asks import body as body_of
+from .builders import CALLED, MODEL, OTHER, SIGNED, SIGNED_ELSEWHERE, call, function, result, text
 from .builders import model as model_step
 from .builders import thought as thought_step
 from .builders import user as user_step

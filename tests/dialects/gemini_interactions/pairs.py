@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from .asks import Ask, ask, body, loop, on
+from .asks import Pair as AnyPair
 from .builders import (
     FAILED,
     FLEETING,
@@ -20,17 +22,11 @@ from .builders import (
     SIGNED_CALL,
     SIGNED_ELSEWHERE,
     STORED,
-    Ask,
-    ask,
-    body,
     call,
-    loop,
-    on,
     result,
     thought,
     user,
 )
-from .builders import Pair as AnyPair
 
 Pair = partial(AnyPair, kind="invalid_request")
 THANKS = user("Thanks")

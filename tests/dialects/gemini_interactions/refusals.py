@@ -7,25 +7,8 @@ from collections.abc import Mapping
 from turnproof.dialects.gemini_interactions import DIALECT, rules
 
 from ..refusals import Accepted, RefusalKit, judge_by
-from .builders import (
-    CALLED,
-    MODEL,
-    OPENING,
-    OTHER,
-    SIGNED_CALL,
-    Ask,
-    ask,
-    call,
-    function,
-    loop,
-    model,
-    on,
-    result,
-    text,
-    thought,
-    user,
-    world,
-)
+from .asks import Ask, ask, loop, on, world
+from .builders import CALLED, MODEL, OPENING, OTHER, SIGNED_CALL, call, function, model, result, text, thought, user
 from .pairs import PAIRS
 
 WITHOUT_PAIR: Mapping[str, str] = {

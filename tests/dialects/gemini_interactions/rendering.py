@@ -13,7 +13,8 @@ from turnproof.messages import Opaque, Text
 
 from ..answers import COMMON, AnswerKit, read_back, renderer, reply
 from ..requests import Json
-from .builders import OPENING, Ask, ask, function, world
+from .asks import Ask, ask, world
+from .builders import OPENING, function
 
 PROMPT = PromptUsage(31, cache_read=1536)
 

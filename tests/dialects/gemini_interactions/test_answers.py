@@ -14,7 +14,8 @@ from turnproof.dialects.sse import frames
 from turnproof.messages import FinishReason, FunctionCall, ProviderData, Text, Thought, TokenUsage
 
 from ..answers import CLIPPED, NO_ANSWERS, body_of, data, reply
-from .builders import MODEL, call, loop, model, result, thought, world
+from .asks import loop, world
+from .builders import MODEL, call, model, result, thought
 from .rendering import REPLIES, events, new_call, read, read_request, render
 
 

@@ -11,7 +11,7 @@ import pytest
 from turnproof.dialects.gemini_interactions import DIALECT
 
 from ..responders import HttpService, http_service
-from .builders import Ask, Pair, ask, world
+from .asks import Ask, Pair, ask, world
 from .pairs import PAIRS
 
 UNREADABLE = ("malformed-json", "method-not-allowed", "missing-model", "not-found", "wrong-type")

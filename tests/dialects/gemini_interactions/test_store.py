@@ -15,7 +15,8 @@ from turnproof.messages import Text
 
 from ..answers import body_of, reply
 from ..requests import Json
-from .builders import MODEL, OPENING, Ask, ask, model, on, user, world
+from .asks import Ask, ask, on, world
+from .builders import MODEL, OPENING, model, user
 from .rendering import events, read, read_request
 
 THANKS = user("Thanks")

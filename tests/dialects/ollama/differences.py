@@ -8,8 +8,10 @@ from turnproof.dialects.base import WireDifference
 from turnproof.dialects.ollama import DIALECT
 from turnproof.messages import FunctionCall, Message, Part, Thought, ToolResult, ToolSchema
 
-from ..anthropic_messages.builders import Ask
-from ..differences import CALL, HELD_LOOP, OPENING, PNG, RESULT, THANKS, Case, DifferenceKit, model, user
+from ..anthropic_messages.asks import Ask
+from ..differences import Case, DifferenceKit
+from ..histories import CALL, HELD_LOOP, OPENING, PNG, RESULT, THANKS
+from ..parts import model, user
 from ..requests import Json, read_call
 from .refusals import FUNCTION, MODEL, QUESTION, chat, world
 

@@ -9,20 +9,8 @@ from typing import Any
 from turnproof.dialects.base import World
 from turnproof.dialects.ollama import DIALECT, rules
 
-from ..anthropic_messages.builders import (
-    OPENING,
-    TOOL,
-    Ask,
-    Pair,
-    assistant,
-    body,
-    call,
-    image,
-    mark,
-    result,
-    text,
-    user,
-)
+from ..anthropic_messages.asks import Ask, Pair, body
+from ..anthropic_messages.builders import OPENING, TOOL, assistant, call, image, mark, result, text, user
 from ..refusals import Accepted, RefusalKit, judge_by
 from ..requests import Json
 

@@ -9,7 +9,8 @@ from turnproof.dialects.ollama import DIALECT, Ollama
 from turnproof.messages import FinishReason
 
 from ..answers import CALLS, AnswerKit, read_back, reply
-from ..anthropic_messages.builders import TOOL, Ask
+from ..anthropic_messages.asks import Ask
+from ..anthropic_messages.builders import TOOL
 from .refusals import FUNCTION, anthropic, chat, world
 
 PROMPT = PromptUsage(198)

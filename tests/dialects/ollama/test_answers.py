@@ -16,7 +16,7 @@ from turnproof.messages import FinishReason, FunctionCall, Text, Thought, TokenU
 
 from .. import answers
 from ..answers import CALLS, body_of, data, payloads
-from ..anthropic_messages.builders import Ask
+from ..anthropic_messages.asks import Ask
 from ..requests import Json
 from .refusals import MODEL, anthropic, chat, generate, shown, world
 from .rendering import STREAMS, WHOLES, read, render

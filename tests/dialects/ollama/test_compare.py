@@ -12,10 +12,12 @@ import pytest
 from turnproof.dialects.ollama import DIALECT
 from turnproof.messages import Message, ProviderData, Text, Thought, ToolResult
 
+from ..anthropic_messages.asks import Ask
 from ..anthropic_messages.builders import OPENING as ANTHROPIC_QUESTION
-from ..anthropic_messages.builders import TOOL, Ask, assistant, call, result, thinking
+from ..anthropic_messages.builders import TOOL, assistant, call, result, thinking
 from ..anthropic_messages.builders import user as anthropic_user
-from ..differences import CALL, HELD_LOOP, OPENING, PNG, RESULT, model, user
+from ..histories import CALL, HELD_LOOP, OPENING, PNG, RESULT
+from ..parts import model, user
 from ..requests import Json, read_call
 from .differences import RIGHT, SENSOR, compare
 from .refusals import FUNCTION, anthropic, chat, world

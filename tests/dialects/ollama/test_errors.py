@@ -19,7 +19,7 @@ from turnproof.dialects.ollama.models import full_name
 from turnproof.dialects.rulebook import recording
 from turnproof.wire.emulator import EmulatorServer, ServerRun
 
-from ..anthropic_messages.builders import Ask, Pair
+from ..anthropic_messages.asks import Ask, Pair
 from ..responders import open_run_in
 from .refusals import PAIRS, judge, world
 

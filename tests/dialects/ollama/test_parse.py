@@ -12,7 +12,8 @@ from turnproof.dialects.ollama.surfaces import OllamaCall, Surface
 from turnproof.dialects.pictures import UNNAMED_IMAGE
 from turnproof.messages import FunctionCall, InlineData, Message, Text, Thought, ToolResult, ToolSchema
 
-from ..anthropic_messages.builders import OPENING, TOOL, Ask, assistant, call, image, result, thinking, user
+from ..anthropic_messages.asks import Ask
+from ..anthropic_messages.builders import OPENING, TOOL, assistant, call, image, result, thinking, user
 from ..requests import Json
 from .refusals import FUNCTION, MODEL, QUESTION, anthropic, chat, generate, native_call, shown, world
 

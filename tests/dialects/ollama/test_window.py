@@ -10,7 +10,8 @@ from turnproof.dialects.base import Call
 from turnproof.dialects.ollama import DIALECT, rules
 from turnproof.dialects.ollama.window import DEFAULT_WINDOW, first_kept, visible_tokens, window_of
 
-from ..anthropic_messages.builders import Ask, user
+from ..anthropic_messages.asks import Ask
+from ..anthropic_messages.builders import user
 from ..requests import Json
 from .refusals import FUNCTION, MODEL, QUESTION, anthropic, chat, generate, native_call, world
 

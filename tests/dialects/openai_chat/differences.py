@@ -7,26 +7,12 @@ from typing import Any
 from turnproof.dialects.openai_chat import DIALECT
 from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text, Thought, ToolResult, ToolSchema
 
-from ..differences import (
-    CALL,
-    HELD_LOOP,
-    MARKED,
-    OPENING,
-    READING,
-    RESULT,
-    SENSOR,
-    THANKS,
-    Case,
-    DifferenceKit,
-    code_run,
-    find_by,
-    inline,
-    linked,
-    model,
-    user,
-)
+from ..differences import Case, DifferenceKit, find_by
+from ..histories import CALL, HELD_LOOP, MARKED, OPENING, READING, RESULT, SENSOR, THANKS
+from ..parts import code_run, inline, linked, model, user
 from ..requests import Json
-from .builders import MODEL, PNG, Ask, assistant, body, call, image, result, world
+from .asks import Ask, body, world
+from .builders import MODEL, PNG, assistant, call, image, result
 from .builders import system as system_message
 from .builders import tool as wire_tool
 from .builders import user as user_message

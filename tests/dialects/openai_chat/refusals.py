@@ -9,23 +9,8 @@ from turnproof.dialects.openai_chat import DIALECT, SURFACES, rules
 from turnproof.dialects.openai_chat.surfaces import Surface
 
 from ..refusals import Accepted, RefusalKit, find_refusals
-from .builders import (
-    OPENING,
-    PNG,
-    TOOL,
-    Ask,
-    ask,
-    assistant,
-    body,
-    call,
-    image,
-    loop,
-    result,
-    system,
-    tool,
-    user,
-    world,
-)
+from .asks import Ask, ask, body, loop, world
+from .builders import OPENING, PNG, TOOL, assistant, call, image, result, system, tool, user
 from .pairs import PAIRS
 
 WITHOUT_PAIR: Mapping[str, str] = {

@@ -10,7 +10,7 @@ from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 from turnproof.messages import FunctionCall, Text
 
 from ..answers import TOOLS, AnswerKit, data
-from .builders import MODELS, world
+from .asks import MODELS, world
 
 PROMPT = PromptUsage(70, cache_read=128)
 FIGURES: dict[str, Any] = {"stream_options": {"include_usage": True}}

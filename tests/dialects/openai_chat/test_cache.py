@@ -13,7 +13,8 @@ from turnproof.dialects.openai_chat.surfaces import Surface
 
 from .. import answers
 from ..requests import read_call
-from .builders import OPENING, PNG, TOOL, Ask, ask, assistant, call, image, result, system, tool, user, world
+from .asks import Ask, ask, world
+from .builders import OPENING, PNG, TOOL, assistant, call, image, result, system, tool, user
 
 LONG = "The greenhouse log of the year. " * 160
 NEWEST = "gpt-5.6-sol"

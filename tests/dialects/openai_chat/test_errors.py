@@ -13,7 +13,8 @@ from turnproof.dialects.contract import Dialect
 from turnproof.dialects.openai_chat import DIALECT, SURFACES, rules
 from turnproof.dialects.openai_chat.surfaces import Surface
 
-from .builders import KEY, Ask, Pair, ask, world
+from .asks import Ask, Pair, ask, world
+from .builders import KEY
 from .pairs import PAIRS
 from .refusals import judge
 

@@ -16,7 +16,8 @@ from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 from turnproof.errors import BindingError
 from turnproof.messages import FileRef, FunctionCall, InlineData, Message, Opaque, Text, Thought, ToolResult, thaw
 
-from .builders import MODELS, OPENING, PNG, Ask, ask, assistant, call, image, loop, result, system, tool, user, world
+from .asks import MODELS, Ask, ask, loop, world
+from .builders import OPENING, PNG, assistant, call, image, result, system, tool, user
 
 
 def parsed(sendable: Ask) -> ChatCall:

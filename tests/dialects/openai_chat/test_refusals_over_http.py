@@ -20,7 +20,8 @@ from turnproof.dialects.openai_chat.surfaces import Surface
 from turnproof.wire.emulator import EmulatorServer, ServerRun
 
 from ..responders import FixedAnswer, send_request
-from .builders import KEY, Ask, Pair, world
+from .asks import Ask, Pair, world
+from .builders import KEY
 from .pairs import PAIRS
 
 # What is too long proves nothing more over HTTP, and takes its time.

@@ -19,7 +19,8 @@ from turnproof.wire.controls.openai_chat import CONTROL
 from turnproof.wire.emulator import EmulatorServer, ServerRun
 from turnproof.wire.emulator.echo import EchoResponder
 
-from .builders import KEY, MODELS, OPENING
+from .asks import MODELS
+from .builders import KEY, OPENING
 
 
 @pytest.fixture(scope="module")

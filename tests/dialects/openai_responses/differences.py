@@ -7,26 +7,13 @@ from typing import Any
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text, Thought, ToolResult, ToolSchema
 
-from ..differences import (
-    CALL,
-    HELD_LOOP,
-    MARKED,
-    OPENING,
-    PNG,
-    READING,
-    RESULT,
-    THANKS,
-    Case,
-    DifferenceKit,
-    code_run,
-    find_by,
-    model,
-    right_cases_of_items,
-    user,
-)
+from ..differences import Case, DifferenceKit, find_by, right_cases_of_items
+from ..histories import CALL, HELD_LOOP, MARKED, OPENING, PNG, READING, RESULT, THANKS
+from ..parts import code_run, model, user
 from ..requests import Json
-from .builders import MODEL, OTHER, RESPONSE, SEALED, SEALED_ELSEWHERE, Ask, assistant, call, function, output, world
-from .builders import body as body_of
+from .asks import Ask, world
+from .asks import body as body_of
+from .builders import MODEL, OTHER, RESPONSE, SEALED, SEALED_ELSEWHERE, assistant, call, function, output
 from .builders import reasoning as reasoning_item
 from .builders import user as user_item
 

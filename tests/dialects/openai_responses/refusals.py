@@ -7,23 +7,19 @@ from collections.abc import Mapping
 from turnproof.dialects.openai_responses import DIALECT, rules
 
 from ..refusals import Accepted, RefusalKit, judge_by
+from .asks import Ask, ask, copilot, loop, world
 from .builders import (
     FLEETING,
     OLD,
     OPENING,
     STORED,
     STORED_REASONING,
-    Ask,
-    ask,
     assistant,
     call,
-    copilot,
     function,
-    loop,
     output,
     reasoning,
     user,
-    world,
 )
 from .pairs import PAIRS
 

@@ -14,7 +14,8 @@ from turnproof.messages import FinishReason, Opaque, Text
 
 from ..answers import CLIPPED, COMMON, AnswerKit, data, read_back, renderer, reply
 from ..requests import Json
-from .builders import OPENING, ask, function, world
+from .asks import ask, world
+from .builders import OPENING, function
 
 DATED = "gpt-5-2025-08-07"
 PROMPT = PromptUsage(31, cache_read=1536)

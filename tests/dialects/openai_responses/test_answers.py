@@ -21,7 +21,8 @@ from turnproof.dialects.openai_responses.surfaces import Surface
 from turnproof.messages import FinishReason, FunctionCall, ProviderData, Text, Thought, TokenUsage
 
 from ..answers import LOOK, data, reply
-from .builders import KEY, MODEL, OPENING, SEALED_BY_OTHER, Ask, assistant, output, reasoning, world
+from .asks import Ask, world
+from .builders import KEY, MODEL, OPENING, SEALED_BY_OTHER, assistant, output, reasoning
 from .rendering import DATED, PROMPT, REPLIES, final, new_call, payloads, read, render
 
 NAME = "openai-responses"

@@ -11,7 +11,8 @@ from turnproof.dialects.contract import PrefixCache
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.counting import count
 
-from .builders import MODEL, NEWEST, OPENING, assistant, function, user, world
+from .asks import world
+from .builders import MODEL, NEWEST, OPENING, assistant, function, user
 from .rendering import REPLIES, final, new_call
 
 PROSE = "moist soil " * 100  # 1100 bytes: 275 tokens and what is put around them

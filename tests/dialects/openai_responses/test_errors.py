@@ -11,7 +11,8 @@ import pytest
 from turnproof.dialects.base import Refusal
 from turnproof.dialects.openai_responses import DIALECT, rules
 
-from .builders import OPENING, Ask, Pair, ask, body, call, copilot, function
+from .asks import Ask, Pair, ask, body, copilot
+from .builders import OPENING, call, function
 from .pairs import PAIRS
 from .refusals import judge
 

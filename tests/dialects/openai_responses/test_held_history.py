@@ -14,7 +14,8 @@ from turnproof.messages import FinishReason, Message, ToolResult, same_history
 from turnproof.run.transcript import WireRequest, WireResponse
 
 from ..answers import LOOK, reply
-from .builders import MODEL, OPENING, output, world
+from .asks import world
+from .builders import MODEL, OPENING, output
 from .rendering import PROMPT, REPLIES, final
 
 

@@ -23,7 +23,7 @@ from turnproof.wire.emulator.echo import EchoResponder
 from turnproof_adapters.openai_responses.binding import BINDING, WEBSOCKET
 
 from ..descriptions import description, schema_faults
-from .builders import world
+from .asks import world
 from .rendering import PROMPT, REPLIES
 from .test_over_socket import SOCKETS, answered, message
 

@@ -22,7 +22,8 @@ from turnproof.wire.emulator import EmulatorServer
 
 from ..answers import LOOK, reply
 from ..responders import ScriptedService
-from .builders import KEY, MODEL, OPENING, user, world
+from .asks import world
+from .builders import KEY, MODEL, OPENING, user
 from .client_service import ClientService
 from .rendering import PROMPT
 

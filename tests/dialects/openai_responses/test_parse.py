@@ -15,25 +15,9 @@ from turnproof.dialects.openai_responses import DIALECT, rules
 from turnproof.dialects.openai_responses.surfaces import ResponsesCall, Surface
 from turnproof.messages import FileRef, FunctionCall, Opaque, Part, ProviderData, Text, Thought, ToolResult, ToolSchema
 
-from ..differences import inline
-from .builders import (
-    CLOSED,
-    KEY,
-    MODEL,
-    OPENING,
-    RESPONSE,
-    STORED,
-    Ask,
-    ask,
-    assistant,
-    call,
-    copilot,
-    function,
-    output,
-    reasoning,
-    user,
-    world,
-)
+from ..parts import inline
+from .asks import Ask, ask, copilot, world
+from .builders import CLOSED, KEY, MODEL, OPENING, RESPONSE, STORED, assistant, call, function, output, reasoning, user
 
 NAME = "openai-responses"
 PNG = "data:image/png;base64,cG5n"

@@ -16,7 +16,8 @@ import pytest
 from turnproof.dialects.openai_responses import DIALECT
 
 from ..responders import HttpService, http_service
-from .builders import KEY, Pair, ask, world
+from .asks import Pair, ask, world
+from .builders import KEY
 from .pairs import PAIRS
 
 ENFORCED = [pair for pair in PAIRS if pair.enforced]

@@ -20,7 +20,8 @@ from turnproof.messages import Text
 from turnproof.wire.emulator import EmulatorServer
 
 from ..answers import reply
-from .builders import MODEL, Ask, output, world
+from .asks import Ask, world
+from .builders import MODEL, output
 from .client_service import ClientService
 from .rendering import PROMPT, REPLIES, final, new_call, render
 

@@ -8,7 +8,8 @@ from turnproof.dialects.zai import DIALECT
 from turnproof.messages import FunctionCall, Message, ProviderData, Thought, ToolResult, ToolSchema
 
 from ..anthropic_messages.builders import TOOL, assistant, call, result, text, thinking, user
-from ..differences import CALL, OPENING, RESULT, Case, DifferenceKit, find_by
+from ..differences import Case, DifferenceKit, find_by
+from ..histories import CALL, OPENING, RESULT
 from ..requests import Json
 from .refusals import MODEL, ask, world
 

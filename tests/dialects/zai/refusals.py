@@ -12,15 +12,13 @@ from typing import Any
 from turnproof.dialects.base import World
 from turnproof.dialects.zai import DIALECT, rules
 
+from ..anthropic_messages.asks import Ask, Pair, body
 from ..anthropic_messages.builders import (
     KEY,
     OPENING,
     THINKING,
     TOOL,
-    Ask,
-    Pair,
     assistant,
-    body,
     call,
     image,
     mark,

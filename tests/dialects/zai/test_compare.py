@@ -7,8 +7,9 @@ from turnproof.dialects import anthropic_messages
 from turnproof.dialects.zai import DIALECT
 from turnproof.messages import Message, ProviderData, Thought
 
-from ..anthropic_messages.builders import Ask, assistant, call, text
-from ..differences import CALL, OPENING, RESULT
+from ..anthropic_messages.asks import Ask
+from ..anthropic_messages.builders import assistant, call, text
+from ..histories import CALL, OPENING, RESULT
 from ..requests import read_call
 from .differences import SENSOR, THOUGHT, WIRE_ASKED, answered, case, find_differences, wire
 from .refusals import MODEL, PATH, ask, world

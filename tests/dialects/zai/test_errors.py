@@ -17,7 +17,8 @@ from turnproof.dialects.zai import DIALECT, rules
 from turnproof.dialects.zai.parse import BASE_PATH
 from turnproof.wire.emulator import EmulatorServer
 
-from ..anthropic_messages.builders import KEY, Ask, Pair
+from ..anthropic_messages.asks import Ask, Pair
+from ..anthropic_messages.builders import KEY
 from ..anthropic_messages.refusals import judge as judge_as_anthropic
 from ..anthropic_sdk import SdkClient, sdk_client
 from ..refusals import Accepted

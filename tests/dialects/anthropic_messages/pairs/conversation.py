@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...requests import Json
+from ..asks import Ask, Pair, ask, body, loop
 from ..builders import (
     FOREIGN_SIGNATURE,
     NEWEST,
@@ -12,13 +13,8 @@ from ..builders import (
     REDACTED,
     THINKING,
     TOOL,
-    Ask,
-    Pair,
-    ask,
     assistant,
-    body,
     call,
-    loop,
     result,
     system,
     text,

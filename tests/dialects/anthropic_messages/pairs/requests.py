@@ -3,27 +3,8 @@
 from __future__ import annotations
 
 from ...requests import Json
-from ..builders import (
-    KEY,
-    MODEL,
-    NEWEST,
-    OPENING,
-    TOOL,
-    Ask,
-    Pair,
-    ask,
-    assistant,
-    body,
-    call,
-    counted,
-    image,
-    loop,
-    new_version,
-    result,
-    text,
-    user,
-    without,
-)
+from ..asks import Ask, Pair, ask, body, counted, loop, new_version, without
+from ..builders import KEY, MODEL, NEWEST, OPENING, TOOL, assistant, call, image, result, text, user
 
 _EXTRA = "Extra inputs are not permitted"
 _PDF: Json = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}}

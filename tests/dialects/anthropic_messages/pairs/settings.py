@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...requests import Json
+from ..asks import Ask, Pair, ask, body, loop
 from ..builders import (
     BEFORE_45,
     NEWEST,
@@ -12,13 +13,8 @@ from ..builders import (
     THINKING,
     TOOL,
     UNREACHABLE,
-    Ask,
-    Pair,
-    ask,
     assistant,
-    body,
     image,
-    loop,
     mark,
     result,
     text,

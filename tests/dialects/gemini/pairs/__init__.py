@@ -4,7 +4,7 @@ Data only, so that the same table judges the dialect alone and the emulator behi
 only inferred (`enforced=False`) must be logged, and accepted.
 """
 
-from ..builders import Pair
+from ..asks import Pair
 from . import conversation, requests, settings
 
 PAIRS: tuple[Pair, ...] = (*requests.PAIRS, *settings.PAIRS, *conversation.PAIRS)

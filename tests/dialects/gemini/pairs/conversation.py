@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..asks import Pair, ask, at, loop, vertex
 from ..builders import (
     OLD,
     OPENING,
@@ -9,15 +10,10 @@ from ..builders import (
     OTHER_MODELS_SIGNATURE,
     SIGNATURE_URL_SAFE,
     UNKNOWN_SIGNATURE,
-    Pair,
-    ask,
-    at,
     call,
-    loop,
     model,
     response,
     user,
-    vertex,
 )
 
 _CALL_TURN = (

@@ -5,26 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...requests import Json
-from ..builders import (
-    KEY,
-    MODEL,
-    PARAMETERS,
-    PROJECT,
-    TOOL,
-    Ask,
-    Pair,
-    ask,
-    body,
-    call,
-    counted,
-    created,
-    declared,
-    loop,
-    parameters,
-    response,
-    user,
-    vertex,
-)
+from ..asks import Ask, Pair, ask, body, counted, created, declared, loop, parameters, vertex
+from ..builders import KEY, MODEL, PARAMETERS, PROJECT, TOOL, call, response, user
 
 _EXPECTED = (
     "Expected OAuth 2 access token, login cookie or other valid authentication credential. See "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...requests import Json
+from ..asks import Ask, Pair, ask, at, cached, configured, counted, created, on_cache, vertex
 from ..builders import (
     CACHE,
     DELETED,
@@ -16,18 +17,8 @@ from ..builders import (
     TOOLS,
     UNREACHABLE,
     VERTEX_CACHE,
-    Ask,
-    Pair,
-    ask,
-    at,
-    cached,
-    configured,
-    counted,
-    created,
-    on_cache,
     response,
     user,
-    vertex,
 )
 
 _ALONE = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from turnproof.dialects.openai_chat.surfaces import Surface
 
 from ...requests import Json
-from ..builders import OPENING, PNG, TOOL, UNREACHABLE, Pair, ask, assistant, call, image, loop, result, system, user
+from ..asks import Pair, ask, loop
+from ..builders import OPENING, PNG, TOOL, UNREACHABLE, assistant, call, image, result, system, user
 
 _DANGLING = (
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The "

@@ -7,23 +7,8 @@ from typing import Any
 from turnproof.dialects.openai_chat.surfaces import Surface
 
 from ...requests import Json
-from ..builders import (
-    KEY,
-    MODEL,
-    OPENING,
-    Ask,
-    Pair,
-    ask,
-    assistant,
-    body,
-    call,
-    image,
-    loop,
-    result,
-    tool,
-    user,
-    without,
-)
+from ..asks import Ask, Pair, ask, body, loop, without
+from ..builders import KEY, MODEL, OPENING, assistant, call, image, result, tool, user
 
 _NO_KEY = (
     "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "

@@ -5,7 +5,8 @@ from __future__ import annotations
 from turnproof.dialects.openai_chat.surfaces import Surface
 
 from ...requests import Json
-from ..builders import OPENING, PNG, REASONER, TOOL, Pair, ask, assistant, call, image, result, system, tool, user
+from ..asks import Pair, ask
+from ..builders import OPENING, PNG, REASONER, TOOL, assistant, call, image, result, system, tool, user
 
 PDF = "data:application/pdf;base64,JVBERi0="
 _CLOSED: Json = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..asks import Ask, Pair, ask, loop
 from ..builders import (
     CLOSED,
     FLEETING,
@@ -16,13 +17,9 @@ from ..builders import (
     STORED,
     STORED_CALL,
     STORED_REASONING,
-    Ask,
-    Pair,
-    ask,
     assistant,
     call,
     function,
-    loop,
     output,
     reasoning,
     user,

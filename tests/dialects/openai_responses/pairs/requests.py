@@ -4,26 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..builders import (
-    KEY,
-    MARKED,
-    MODEL,
-    NEWEST,
-    OLD,
-    OPENING,
-    Ask,
-    Pair,
-    ask,
-    assistant,
-    body,
-    call,
-    copilot,
-    function,
-    loop,
-    output,
-    reasoning,
-    user,
-)
+from ..asks import Ask, Pair, ask, body, copilot, loop
+from ..builders import KEY, MARKED, MODEL, NEWEST, OLD, OPENING, assistant, call, function, output, reasoning, user
 
 _CREATE = "https://platform.openai.com/docs/api-reference/responses/create"
 

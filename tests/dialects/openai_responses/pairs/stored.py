@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..builders import BACKGROUND, CONVERSATION, FAILED, RESPONSE, Ask, Pair, ask, user
+from ..asks import Ask, Pair, ask
+from ..builders import BACKGROUND, CONVERSATION, FAILED, RESPONSE, user
 
 
 def _on(path: str, method: str = "GET") -> Ask:
