@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from fnmatch import fnmatchcase
 from operator import attrgetter
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -17,7 +18,8 @@ from turnproof.judge.requirements.model import _SOURCE
 from turnproof.run.driver.mutation import Mutant, Seam, all_mutants
 from turnproof.scenarios import Scenario
 from turnproof_suites.mutants import MUTANTS
-from turnproof_suites.mutants._mutant import mutant_rows, suite_mutant
+from turnproof_suites.mutants._mutant import MutantRow, mutant_rows, suite_mutant
+from turnproof_suites.rows import read_rows
 
 by_name = pytest.mark.parametrize("mutant", MUTANTS, ids=attrgetter("name"))
 
@@ -47,6 +49,26 @@ def test_every_row_has_a_class_and_every_class_a_row() -> None:
         CatalogueError, match=r"mutants\.toml: no mutant is named 'refusal-unkown'.*add a \[\[mutant\]\]"
     ):
         suite_mutant("refusal-unkown")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            '[[mutant]]\nname = "a"\nseam = "roof"\n',
+            r"rows\.toml: Invalid enum value 'roof' - at `\$\[...\]\[0\]\.seam`",
+        ),
+        (
+            2 * '[[mutant]]\nname = "a"\nseam = "wire"\ncaught_by = "b/c"\nscenarios = []\nsources = []\n',
+            "two mutants are",
+        ),
+        ("[[mutant]\n", r"rows\.toml: .*line 1"),
+    ],
+)
+def test_a_wrong_row_is_refused_with_its_file_and_place(tmp_path: Path, rows: str, message: str) -> None:
+    (tmp_path / "rows.toml").write_text(rows)
+    with pytest.raises(CatalogueError, match=message):
+        read_rows(tmp_path / "rows.toml", "mutant", MutantRow)
 
 
 def test_every_seam_is_used() -> None:

@@ -9,8 +9,6 @@ The class is a `Broken` adapter (seams inputs, outputs, callbacks), a `Rewriting
 from __future__ import annotations
 
 import inspect
-import tomllib
-from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path as File
@@ -18,10 +16,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from turnproof.errors import CatalogueError
 from turnproof.provider import PATHS, Path
 from turnproof.run.driver.mutation import Failing, Mutant, Seam
 
+from ..rows import read_rows, row_of
 from ._broken import Broken
 from ._rewriting import Rewriting
 from ._session import BrokenSession, broken_binding
@@ -50,23 +48,12 @@ class MutantRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def mutant_rows() -> dict[str, MutantRow]:
     """The rows of `mutants.toml` by name. Raises CatalogueError for an unknown key or value, and for a name used
     twice."""
-    try:
-        rows = msgspec.convert(tomllib.loads(ROWS_FILE.read_text("utf-8")), dict[str, tuple[MutantRow, ...]])["mutant"]
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise CatalogueError(f"{ROWS_FILE}: {error}") from error
-    by_name = {row.name: row for row in rows}
-    if len(by_name) < len(rows):
-        twice = next(name for name, count in Counter(row.name for row in rows).items() if count > 1)
-        raise CatalogueError(f"{ROWS_FILE}: two mutants are named {twice!r}")
-    return by_name
+    return read_rows(ROWS_FILE, "mutant", MutantRow)
 
 
 def suite_mutant(name: str) -> Callable[[Breaking], Mutant]:
     """Turn the decorated class into the mutant of this name in `mutants.toml`. Raises CatalogueError without a row."""
-    row = mutant_rows().get(name)
-    if row is None:
-        advice = f'add a [[mutant]] with name = "{name}", or correct the name at @suite_mutant'
-        raise CatalogueError(f"{ROWS_FILE}: no mutant is named {name!r}, and a class says so: {advice}")
+    row = row_of(mutant_rows(), name, ROWS_FILE, "mutant")
     return mutant(**msgspec.structs.asdict(row))
 
 

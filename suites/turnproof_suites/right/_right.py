@@ -1,16 +1,24 @@
-"""`@right(...)`: a small class that takes one freedom, made into a `RightAdapter` that nothing may catch."""
+"""`@right(name)`: a small class that takes one freedom, made into a `RightAdapter` that nothing may catch.
+
+Its row in `right.toml` says where the freedom shows and who else takes it.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path as File
 from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
 
 from turnproof.provider import PATHS, Path
 from turnproof.run.driver.mutation import Mutant
 
 from ..mutants import Broken, Rewriting
+from ..rows import read_rows, row_of
 
 Freedom: TypeAlias = Literal[
     "answers",
@@ -56,22 +64,38 @@ class RightAdapter(Mutant):
     seen_in: Library | None = None
 
 
-def right(
-    name: str,
-    freedom: Freedom,
-    *,
-    scenarios: tuple[str, ...],
-    seen_in: Library | None = None,
-    capability: tuple[str, ...] = (),
-    dialects: tuple[str, ...] = (),
-    paths: tuple[Path, ...] = PATHS,
-    in_evidence: bool = True,
-) -> Callable[[type[Broken] | type[Rewriting]], RightAdapter]:
-    """Turn the decorated class into a right adapter; its docstring says what it does and why that means the same.
+ROWS_FILE = File(__file__).parent.parent / "right.toml"
 
-    `scenarios` are globs of those that show the freedom, `capability` is what an adapter must claim for it, and
-    `dialects` are the wire APIs that leave it, if not all do. `in_evidence` is False where evidence does not show it.
-    """
+
+class RightRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of `right.toml`."""
+
+    name: str
+    freedom: Freedom
+    scenarios: tuple[str, ...]
+    seen_in: str = ""
+    capability: tuple[str, ...] = ()
+    dialects: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = PATHS
+    in_evidence: bool = True
+
+    @property
+    def library(self) -> Library | None:
+        """What `seen_in` names, `owner/repository:path`."""
+        repository, _, file = self.seen_in.partition(":")
+        return Library(repository, file) if file else None
+
+
+@cache
+def right_rows() -> dict[str, RightRow]:
+    """The rows of `right.toml` by name. Raises CatalogueError as `read_rows` does."""
+    return read_rows(ROWS_FILE, "adapter", RightRow)
+
+
+def right(name: str) -> Callable[[type[Broken] | type[Rewriting]], RightAdapter]:
+    """Turn the decorated class into the right adapter of this name in `right.toml`; its docstring says what it does and
+    why that means the same. Raises CatalogueError without a row."""
+    row = row_of(right_rows(), name, ROWS_FILE, "adapter")
 
     def make(cls: type[Broken] | type[Rewriting]) -> RightAdapter:
         wraps = issubclass(cls, Broken)
@@ -81,15 +105,15 @@ def right(
             breaks=inspect.getdoc(cls) or "",
             caught_by="",
             sources=(),
-            scenarios=scenarios,
-            capability=capability,
-            dialects=dialects,
-            paths=paths,
+            scenarios=row.scenarios,
+            capability=row.capability,
+            dialects=row.dialects,
+            paths=row.paths,
             wrap=cls if wraps else None,
             filter=None if wraps else cls,
-            freedom=freedom,
-            seen_in=seen_in,
-            in_evidence=in_evidence,
+            freedom=row.freedom,
+            seen_in=row.library,
+            in_evidence=row.in_evidence,
         )
 
     return make

@@ -9,14 +9,10 @@ from msgspec.structs import replace as changed
 from turnproof.messages import FinishReason, Message, Part, ProviderResponse, Text, Thought
 
 from ..mutants import Broken, CallInputs
-from ._libraries import HAYSTACK_ANTHROPIC_ANSWERS, LLAMA_INDEX_GOOGLE
 from ._right import right
 
-_TEXTS = ("basics/*", "tools/one", "tools/text_and_calls", "finish/*", "history/*")
-_CALLS = ("tools/*", "gc/tool_pairs", "history/*")
 
-
-@right("finish-by-the-word", "answers", scenarios=("finish/reasons",), dialects=("openai-chat", "openai-responses"))
+@right("finish-by-the-word")
 class _FinishByTheWord(Broken):
     """An answer whose finish word is that of an ordinary end has ended in the ordinary way, also where a field beside
     the word has a refusal: the text says what the model refused."""
@@ -27,7 +23,7 @@ class _FinishByTheWord(Broken):
         return response
 
 
-@right("blank-thought-when-streamed", "thoughts and signatures", scenarios=("thinking/*",), capability=("thinking",))
+@right("blank-thought-when-streamed")
 class _BlankThoughtWhenStreamed(Broken):
     """A streamed answer ends with a thought that has no text: the library opened it, and nothing came."""
 
@@ -37,14 +33,7 @@ class _BlankThoughtWhenStreamed(Broken):
         return changed(response, parts=(*response.parts, Thought("")))
 
 
-@right(
-    "thoughts-as-they-streamed",
-    "thoughts and signatures",
-    scenarios=("thinking/*", "persistence/save_load"),
-    capability=("thinking",),
-    seen_in=LLAMA_INDEX_GOOGLE,
-    dialects=("gemini",),
-)
+@right("thoughts-as-they-streamed")
 class _ThoughtsAsTheyStreamed(Broken):
     """Each piece of a streamed thought that has no signature is a thought, with a note of the library: the API has no
     border between them."""
@@ -60,7 +49,7 @@ class _ThoughtsAsTheyStreamed(Broken):
         return part
 
 
-@right("answer-in-two-texts", "answers", scenarios=_TEXTS)
+@right("answer-in-two-texts")
 class _AnswerInTwoTexts(Broken):
     """A text of an answer is two parts: together they are the text, and so is what goes back."""
 
@@ -80,7 +69,7 @@ def _halved(parts: tuple[Part, ...], kind: type[Text] | type[Thought]) -> Iterat
             yield part
 
 
-@right("calls-behind-a-blank-text", "answers", scenarios=_CALLS, capability=("tools",), paths=("stateless",))
+@right("calls-behind-a-blank-text")
 class _CallsBehindABlankText(Broken):
     """An answer with calls and no text has an empty text in front, as a library has one whose messages always hold a
     text. It is left out of what goes back."""
@@ -96,13 +85,7 @@ class _CallsBehindABlankText(Broken):
         return response
 
 
-@right(
-    "texts-joined-with-a-blank",
-    "answers",
-    scenarios=("tools/image_result", "tools/sequential", "basics/*"),
-    seen_in=HAYSTACK_ANTHROPIC_ANSWERS,
-    dialects=("anthropic-messages",),
-)
+@right("texts-joined-with-a-blank")
 class _TextsJoinedWithABlank(Broken):
     """Texts that follow each other in an answer in one piece are one text with a blank between them."""
 

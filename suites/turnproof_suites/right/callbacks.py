@@ -16,10 +16,7 @@ from turnproof.messages import ProviderResponse, TokenUsage
 
 from ..mutants import Broken, CallInputs, Proceed
 from ..mutants._broken import CallbackName
-from ._libraries import HAYSTACK_CHUNKS, HAYSTACK_OPENAI, PYDANTIC_AI_DEBOUNCE, STRANDS_THREADS, VERCEL_SMOOTH
 from ._right import right
-
-_PLAIN = ("basics/*", "tools/one", "tools/parallel", "faults/plain_streams")
 
 
 def _one_by_one(callback: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -30,12 +27,7 @@ def _one_by_one(callback: Callable[[Any], None]) -> Callable[[Any], None]:
     return pass_on
 
 
-@right(
-    "chunks-by-character",
-    "chunks",
-    scenarios=(*_PLAIN, "cancel/in_text", "cancel/in_one_write"),
-    capability=("streaming",),
-)
+@right("chunks-by-character")
 class _ChunksByCharacter(Broken):
     """`on_chunk` gets one character at a time, whatever pieces the service sent."""
 
@@ -43,9 +35,7 @@ class _ChunksByCharacter(Broken):
         return super().change_inputs(inputs).with_callback("on_chunk", _one_by_one)
 
 
-@right(
-    "thinking-by-character", "thoughts and signatures", scenarios=("thinking/*",), capability=("streaming", "thinking")
-)
+@right("thinking-by-character")
 class _ThinkingByCharacter(Broken):
     """`on_thinking` gets one character at a time."""
 
@@ -107,7 +97,7 @@ def _whole_words(text: str) -> int:
     return found.end() if found else 0
 
 
-@right("chunks-by-word", "chunks", scenarios=_PLAIN, seen_in=VERCEL_SMOOTH, capability=("streaming",))
+@right("chunks-by-word")
 class _ChunksByWord(_PiecesCollected):
     """`on_chunk` gets whole words, each with the blank behind it, and what is left when the answer goes on."""
 
@@ -115,7 +105,7 @@ class _ChunksByWord(_PiecesCollected):
         return _whole_words(text)
 
 
-@right("chunks-gathered", "chunks", scenarios=_PLAIN, seen_in=PYDANTIC_AI_DEBOUNCE, capability=("streaming",))
+@right("chunks-gathered")
 class _ChunksGathered(_PiecesCollected):
     """`on_chunk` gets twenty characters or more at a time, and what is left when the answer goes on."""
 
@@ -123,13 +113,7 @@ class _ChunksGathered(_PiecesCollected):
         return len(text) if len(text) >= 20 else 0
 
 
-@right(
-    "thinking-by-word",
-    "thoughts and signatures",
-    scenarios=("thinking/*",),
-    seen_in=VERCEL_SMOOTH,
-    capability=("streaming", "thinking"),
-)
+@right("thinking-by-word")
 class _ThinkingByWord(_PiecesCollected):
     """`on_thinking` gets whole words, and what is left when the answer goes on."""
 
@@ -139,7 +123,7 @@ class _ThinkingByWord(_PiecesCollected):
         return _whole_words(text)
 
 
-@right("usage-once", "usage", scenarios=("basics/*", "usage/*", "tools/*"), capability=("streaming",))
+@right("usage-once")
 class _UsageOnce(Broken):
     """Token counts are reported once, at the end of the answer."""
 
@@ -151,7 +135,7 @@ class _UsageOnce(Broken):
         return response
 
 
-@right("usage-told-twice", "usage", scenarios=_PLAIN, capability=("streaming", "usage"))
+@right("usage-told-twice")
 class _UsageToldTwice(Broken):
     """`on_usage_update` is called twice with the same counts. Each has the totals so far: nothing is added up."""
 
@@ -166,13 +150,7 @@ class _UsageToldTwice(Broken):
         return super().change_inputs(inputs).with_callback("on_usage", twice)
 
 
-@right(
-    "usage-with-each-chunk",
-    "usage",
-    scenarios=_PLAIN,
-    capability=("streaming", "usage"),
-    dialects=("anthropic-messages", "gemini"),
-)
+@right("usage-with-each-chunk")
 class _UsageWithEachChunk(Broken):
     """The counts so far are reported again with each piece of text."""
 
@@ -194,9 +172,7 @@ class _UsageWithEachChunk(Broken):
         return super().call(replace(inputs, on_usage=on_usage, on_chunk=shown), proceed)
 
 
-@right(
-    "calls-in-a-thread", "threads", scenarios=(*_PLAIN, "cancel/in_text"), seen_in=STRANDS_THREADS, in_evidence=False
-)
+@right("calls-in-a-thread")
 class _CallsInAThread(Broken):
     """Each call is made in a thread of its own, which ends with it; callbacks come from there."""
 
@@ -206,7 +182,7 @@ class _CallsInAThread(Broken):
             return self.change_response(inputs, executor.submit(context.run, proceed, inputs).result())
 
 
-@right("calls-in-a-loop", "threads", scenarios=(*_PLAIN, "cancel/in_text"), in_evidence=False)
+@right("calls-in-a-loop")
 class _CallsInALoop(Broken):
     """Each call is made in an event loop of its own, in a thread, as an asynchronous client behind a blocking method
     does it."""
@@ -224,7 +200,7 @@ async def _call_in_thread(proceed: Proceed, inputs: CallInputs) -> ProviderRespo
     return await asyncio.to_thread(proceed, inputs)
 
 
-@right("callbacks-through-a-queue", "threads", scenarios=_PLAIN, capability=("streaming",), in_evidence=False)
+@right("callbacks-through-a-queue")
 class _CallbacksThroughAQueue(Broken):
     """All callbacks come from one thread, in their order, and all before the call returns or fails."""
 
@@ -251,13 +227,7 @@ class _CallbacksThroughAQueue(Broken):
             thread.join()
 
 
-@right(
-    "empty-chunks-too",
-    "chunks",
-    scenarios=(*_PLAIN, "cancel/in_text"),
-    seen_in=HAYSTACK_OPENAI,
-    capability=("streaming",),
-)
+@right("empty-chunks-too")
 class _EmptyChunksToo(Broken):
     """`on_chunk` gets an empty text before each piece, as a library hands on events that have none."""
 
@@ -272,14 +242,7 @@ class _EmptyChunksToo(Broken):
         return super().change_inputs(inputs).with_callback("on_chunk", with_empty)
 
 
-@right(
-    "calls-announced-at-the-end",
-    "chunks",
-    scenarios=("tools/*", "cancel/in_arguments", "gc/tool_pairs"),
-    seen_in=HAYSTACK_CHUNKS,
-    capability=("streaming", "tools"),
-    dialects=("anthropic-messages", "gemini", "openai-responses"),
-)
+@right("calls-announced-at-the-end")
 class _CallsAnnouncedAtTheEnd(Broken):
     """`on_function_call` gets the calls when the answer is complete, in their order, as a library adds them up then."""
 
@@ -293,14 +256,7 @@ class _CallsAnnouncedAtTheEnd(Broken):
         return response
 
 
-@right(
-    "thinking-in-one-piece",
-    "thoughts and signatures",
-    scenarios=("thinking/*",),
-    seen_in=HAYSTACK_CHUNKS,
-    capability=("streaming", "thinking"),
-    dialects=("anthropic-messages",),
-)
+@right("thinking-in-one-piece")
 class _ThinkingInOnePiece(_PiecesCollected):
     """`on_thinking` gets all that the model thought at once, when the answer goes on."""
 

@@ -13,11 +13,8 @@ from turnproof.messages import FunctionCall, Part, ProviderData, ToolResult, Too
 from ..mutants import Broken, CallInputs
 from ..mutants._wire import Json
 from ._body import OfEachAPI
-from ._libraries import AUTOGEN_ANTHROPIC, LANGCHAIN_GOOGLE, LITELLM_IDS, LITELLM_NAMES, PYDANTIC_AI_PREFIX
 from ._parts import ChangedParts
 from ._right import right
-
-_TOOLS = ("tools/*", "thinking/*", "gc/tool_pairs", "history/*")
 
 
 class _RenamedTools(ChangedParts):
@@ -51,14 +48,7 @@ class _RenamedTools(ChangedParts):
         return replace(super().change_inputs(inputs), tools=tools)
 
 
-@right(
-    "tools-prefixed",
-    "tool names",
-    scenarios=_TOOLS,
-    seen_in=PYDANTIC_AI_PREFIX,
-    capability=("tools",),
-    paths=("stateless",),
-)
+@right("tools-prefixed")
 class _ToolsPrefixed(_RenamedTools):
     """Every tool is `fn_NAME` on the wire, in definitions, calls and results, and has its own name in answers."""
 
@@ -66,7 +56,7 @@ class _ToolsPrefixed(_RenamedTools):
         return f"fn_{name}"
 
 
-@right("tools-hashed", "tool names", scenarios=_TOOLS, capability=("tools",), paths=("stateless",))
+@right("tools-hashed")
 class _ToolsHashed(_RenamedTools):
     """Every tool has a hash as its name on the wire, and a table leads back."""
 
@@ -74,14 +64,7 @@ class _ToolsHashed(_RenamedTools):
         return f"t{_hash(name, 12)}"
 
 
-@right(
-    "tools-shortened",
-    "tool names",
-    scenarios=_TOOLS,
-    seen_in=LITELLM_NAMES,
-    capability=("tools",),
-    paths=("stateless",),
-)
+@right("tools-shortened")
 class _ToolsShortened(_RenamedTools):
     """A name of more than eight letters goes out as those and a hash of the whole, and a table leads back."""
 
@@ -93,13 +76,7 @@ def _hash(name: str, digits: int) -> str:
     return sha256(name.encode()).hexdigest()[:digits]
 
 
-@right(
-    "tools-kept-for-history",
-    "schemas and declarations",
-    scenarios=("tools/appear_change_vanish",),
-    seen_in=AUTOGEN_ANTHROPIC,
-    capability=("tools",),
-)
+@right("tools-kept-for-history")
 class _ToolsKeptForHistory(Broken):
     """Where no tool is in force and the history has calls, the last definitions go out again: some services refuse
     calls in a request without tools."""
@@ -138,21 +115,14 @@ class _IdsWithMore(ChangedParts):
         return known.removeprefix(self.before).removesuffix(self.suffix)
 
 
-@right("own-call-ids", "call ids", scenarios=_TOOLS, capability=("tools",), paths=("stateless",))
+@right("own-call-ids")
 class _OwnCallIds(_IdsWithMore):
     """Calls have ids of the adapter's own in the history; the service gets its ids back."""
 
     before = "own:"
 
 
-@right(
-    "ids-that-carry-more",
-    "call ids",
-    scenarios=_TOOLS,
-    seen_in=LITELLM_IDS,
-    capability=("tools",),
-    paths=("stateless",),
-)
+@right("ids-that-carry-more")
 class _IdsThatCarryMore(_IdsWithMore):
     """An id has a part behind it in the history, in which a library keeps what has no place of its own; the service
     gets its ids back."""
@@ -160,9 +130,7 @@ class _IdsThatCarryMore(_IdsWithMore):
     suffix = "__thought__c2VlZHM="
 
 
-@right(
-    "ids-left-out", "call ids", scenarios=_TOOLS, seen_in=LANGCHAIN_GOOGLE, capability=("tools",), dialects=("gemini",)
-)
+@right("ids-left-out")
 class _IdsLeftOut(OfEachAPI):
     """Results have no ids on the wire, nor have calls: their order says which result is of which call."""
 
@@ -173,13 +141,7 @@ class _IdsLeftOut(OfEachAPI):
                     part.get(holder, {}).pop("id", None)
 
 
-@right(
-    "signatures-under-another-key",
-    "thoughts and signatures",
-    scenarios=("thinking/*", *_TOOLS),
-    capability=("thinking",),
-    paths=("stateless",),
-)
+@right("signatures-under-another-key")
 class _SignaturesElsewhere(ChangedParts):
     """What a part carries for the service is kept under keys of the adapter's own."""
 

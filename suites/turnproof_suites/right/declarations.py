@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import msgspec
 
 from ..mutants import Rewriting, Wire
 from ..mutants._wire import Json
 from ._body import OfEachAPI
-from ._libraries import AGENTS_CHAT, AGENTS_STRICT_SCHEMA, SMOLAGENTS, VERCEL_SCHEMAS
 from ._right import right
 
-_KIND: Final = "schemas and declarations"
 
-
-@right(
-    "schemas-closed", _KIND, scenarios=("tools/*", "structured/*"), seen_in=AGENTS_STRICT_SCHEMA, capability=("tools",)
-)
+@right("schemas-closed")
 class _SchemasClosed(Rewriting):
     """`additionalProperties: false` is added to the schemas of tools, as strict tools want."""
 
@@ -27,7 +21,7 @@ class _SchemasClosed(Rewriting):
             schema["additionalProperties"] = False
 
 
-@right("schemas-titled", _KIND, scenarios=("tools/*",), capability=("tools",))
+@right("schemas-titled")
 class _SchemasTitled(Rewriting):
     """Each schema of a tool has a title, and each property an empty description, as generated ones may have."""
 
@@ -38,7 +32,7 @@ class _SchemasTitled(Rewriting):
                 parameter.setdefault("description", "")
 
 
-@right("schemas-with-their-dialect", _KIND, scenarios=("tools/*",), seen_in=VERCEL_SCHEMAS, capability=("tools",))
+@right("schemas-with-their-dialect")
 class _SchemasWithTheirDialect(Rewriting):
     """Each schema of a tool names the draft of JSON Schema that it is written in."""
 
@@ -47,7 +41,7 @@ class _SchemasWithTheirDialect(Rewriting):
             schema.setdefault("$schema", "http://json-schema.org/draft-07/schema#")
 
 
-@right("schemas-list-what-is-required", _KIND, scenarios=("tools/*",), seen_in=SMOLAGENTS, capability=("tools",))
+@right("schemas-list-what-is-required")
 class _SchemasListWhatIsRequired(Rewriting):
     """A schema that requires nothing says so with an empty list."""
 
@@ -56,14 +50,7 @@ class _SchemasListWhatIsRequired(Rewriting):
             schema.setdefault("required", [])
 
 
-@right(
-    "optional-parameters-nullable",
-    _KIND,
-    scenarios=("tools/*",),
-    seen_in=SMOLAGENTS,
-    capability=("tools",),
-    dialects=("openai-chat",),
-)
+@right("optional-parameters-nullable")
 class _OptionalParametersNullable(Rewriting):
     """A parameter that may be left out is marked as nullable, as a library knows no other mark of one."""
 
@@ -74,14 +61,7 @@ class _OptionalParametersNullable(Rewriting):
                     parameter.setdefault("nullable", True)
 
 
-@right(
-    "tools-not-strict",
-    _KIND,
-    scenarios=("tools/*",),
-    seen_in=AGENTS_CHAT,
-    capability=("tools",),
-    dialects=("openai-chat",),
-)
+@right("tools-not-strict")
 class _ToolsNotStrict(OfEachAPI):
     """Each function says that it is not strict, which is what its silence means."""
 
@@ -90,7 +70,7 @@ class _ToolsNotStrict(OfEachAPI):
             tool["function"].setdefault("strict", False)
 
 
-@right("tools-sorted", _KIND, scenarios=("tools/*",), capability=("tools",))
+@right("tools-sorted")
 class _ToolsSorted(Rewriting):
     """Tools are declared in the order of their names."""
 
@@ -110,7 +90,7 @@ def _parameters(wire: Wire, body: Json) -> Iterator[Json]:
         yield from (holder[key] for key in _PARAMETERS if isinstance(holder.get(key), dict))
 
 
-@right("a-tool-for-each-declaration", _KIND, scenarios=("tools/*",), capability=("tools",), dialects=("gemini",))
+@right("a-tool-for-each-declaration")
 class _ToolForEachDeclaration(OfEachAPI):
     """Each function is declared in a list of its own: the service takes several."""
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ..mutants._wire import Json
 from ._body import OfEachAPI
-from ._libraries import ADK_ANTHROPIC, ADK_GEMINI, AGENTS_RESPONSES, HAYSTACK_ANTHROPIC, LLAMA_INDEX_OPENAI
 from ._right import right
 
-_PLAIN = ("basics/*", "tools/one", "tools/parallel", "faults/plain_streams")
-_KIND: Final = "settings"
-_OPENAI = ("openai-chat", "openai-responses")
 
-
-@right("effort-spelled-out", _KIND, scenarios=_PLAIN, seen_in=ADK_ANTHROPIC, dialects=("anthropic-messages", *_OPENAI))
+@right("effort-spelled-out")
 class _EffortSpelledOut(OfEachAPI):
     """The request names how much effort the model makes: the default."""
 
@@ -28,7 +21,7 @@ class _EffortSpelledOut(OfEachAPI):
         body.setdefault("reasoning", {}).setdefault("effort", "medium")
 
 
-@right("verbosity-spelled-out", _KIND, scenarios=_PLAIN, seen_in=AGENTS_RESPONSES, dialects=_OPENAI)
+@right("verbosity-spelled-out")
 class _VerbositySpelledOut(OfEachAPI):
     """The request names how long answers are: the default."""
 
@@ -39,7 +32,7 @@ class _VerbositySpelledOut(OfEachAPI):
         body.setdefault("text", {}).setdefault("verbosity", "medium")
 
 
-@right("text-spelled-out", _KIND, scenarios=_PLAIN, dialects=(*_OPENAI, "gemini"))
+@right("text-spelled-out")
 class _TextSpelledOut(OfEachAPI):
     """The request asks for plain text: the default."""
 
@@ -53,7 +46,7 @@ class _TextSpelledOut(OfEachAPI):
         body.setdefault("generationConfig", {}).setdefault("responseMimeType", "text/plain")
 
 
-@right("temperature-of-one", _KIND, scenarios=_PLAIN, seen_in=LLAMA_INDEX_OPENAI, dialects=(*_OPENAI, "gemini"))
+@right("temperature-of-one")
 class _TemperatureOfOne(OfEachAPI):
     """The request names the temperature that the model has by itself, as a library does that has one for all models."""
 
@@ -67,7 +60,7 @@ class _TemperatureOfOne(OfEachAPI):
         body.setdefault("generationConfig", {}).setdefault("temperature", 1.0)
 
 
-@right("empty-lists-spelled-out", _KIND, scenarios=_PLAIN, seen_in=HAYSTACK_ANTHROPIC)
+@right("empty-lists-spelled-out")
 class _EmptyListsSpelledOut(OfEachAPI):
     """Where there is no tool, no system text or nothing to stop at, the request has an empty list of them."""
 
@@ -86,7 +79,7 @@ class _EmptyListsSpelledOut(OfEachAPI):
         body.setdefault("generationConfig", {}).setdefault("stopSequences", [])
 
 
-@right("safety-spelled-out", _KIND, scenarios=_PLAIN, seen_in=ADK_GEMINI, dialects=("gemini",))
+@right("safety-spelled-out")
 class _SafetySpelledOut(OfEachAPI):
     """The request names what is blocked: for each kind of harm what the newer models block anyway, which is nothing."""
 

@@ -12,7 +12,7 @@ from ..mutants import Broken, BrokenCount, CallInputs, Proceed
 from ._right import right
 
 
-@right("broken-histories-refused", "errors", scenarios=("basics/four_turns", "tools/parallel"), paths=("stateless",))
+@right("broken-histories-refused")
 class _BrokenHistoriesRefused(Broken):
     """A history that the API would refuse is refused by the adapter itself, and not mended."""
 
@@ -26,7 +26,7 @@ class _BrokenHistoriesRefused(Broken):
         return super().call(inputs, proceed)
 
 
-@right("tokens-counted-by-characters", "usage", scenarios=("basics/four_turns",), capability=("count_tokens",))
+@right("tokens-counted-by-characters")
 class _TokensCountedByCharacters(BrokenCount):
     """`count_tokens()` estimates by the characters of the prompt, as the contract allows."""
 
@@ -35,13 +35,7 @@ class _TokensCountedByCharacters(BrokenCount):
         return 1 + (len(dump_messages(inputs.messages)) + len(system or "") + len(repr(inputs.tools or ""))) // 4
 
 
-@right(
-    "history-serialised-in-base64",
-    "answers",
-    scenarios=("basics/four_turns",),
-    capability=("serialisers",),
-    in_evidence=False,
-)
+@right("history-serialised-in-base64")
 class _HistorySerialisedInBase64(Broken):
     """The text of a history is no JSON: only that it comes back counts."""
 

@@ -9,10 +9,7 @@ from turnproof.errors import Cancelled, ProviderError
 from turnproof.messages import ProviderResponse
 
 from ..mutants import Broken, CallInputs, Proceed
-from ._libraries import HAYSTACK_GOOGLE, LITELLM_ERRORS
 from ._right import right
-
-_SCENARIOS = ("faults/*", "finish/*")
 
 
 class _OtherErrors(Broken):
@@ -33,7 +30,7 @@ class _OtherErrors(Broken):
         raise other
 
 
-@right("errors-of-own-classes", "errors", scenarios=_SCENARIOS, capability=("typed_errors",))
+@right("errors-of-own-classes")
 class _ErrorsOfOwnClasses(_OtherErrors):
     """Failures are errors of the adapter's own classes, each below the one of the contract that fits."""
 
@@ -44,7 +41,7 @@ class _ErrorsOfOwnClasses(_OtherErrors):
         return own
 
 
-@right("errors-in-own-words", "errors", scenarios=_SCENARIOS, seen_in=LITELLM_ERRORS, capability=("typed_errors",))
+@right("errors-in-own-words")
 class _ErrorsInOwnWords(_OtherErrors):
     """An error's words begin with its class and the service's name; the service's own words follow."""
 
@@ -55,7 +52,7 @@ class _ErrorsInOwnWords(_OtherErrors):
         return own
 
 
-@right("errors-without-cause", "errors", scenarios=_SCENARIOS, capability=("typed_errors",), in_evidence=False)
+@right("errors-without-cause")
 class _ErrorsWithoutCause(_OtherErrors):
     """An error has no cause: what an SDK raised is not shown."""
 
@@ -66,13 +63,7 @@ class _ErrorsWithoutCause(_OtherErrors):
         return own
 
 
-@right(
-    "callback-errors-wrapped",
-    "errors",
-    scenarios=("faults/reset_mid_stream",),
-    seen_in=HAYSTACK_GOOGLE,
-    capability=("streaming", "typed_errors"),
-)
+@right("callback-errors-wrapped")
 class _CallbackErrorsWrapped(Broken):
     """What a callback of the caller raises comes back as the cause of the library's own error."""
 

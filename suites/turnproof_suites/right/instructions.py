@@ -6,13 +6,10 @@ from typing import Any
 
 from ..mutants._wire import Json
 from ._body import OfEachAPI
-from ._libraries import LANGCHAIN_OPENAI, LITELLM_ANTHROPIC, PYDANTIC_AI_CHAT, STRANDS_ANTHROPIC
 from ._right import right
 
-_SCENARIOS = ("basics/*", "tools/one", "tools/parallel", "handoff/*", "gc/tool_pairs")
 
-
-@right("system-as-string", "instructions", scenarios=_SCENARIOS, seen_in=STRANDS_ANTHROPIC)
+@right("system-as-string")
 class _SystemInTheOtherForm(OfEachAPI):
     """The system text goes out as a bare text where it was a list of one block, and as a list where it was bare."""
 
@@ -32,13 +29,7 @@ class _SystemInTheOtherForm(OfEachAPI):
             body["systemInstruction"].setdefault("role", "user")
 
 
-@right(
-    "system-as-developer",
-    "instructions",
-    scenarios=_SCENARIOS,
-    seen_in=PYDANTIC_AI_CHAT,
-    dialects=("openai-chat", "openai-responses"),
-)
+@right("system-as-developer")
 class _SystemAsDeveloper(OfEachAPI):
     """Instructions go out in the role of the developer, which is the newer name of the system's."""
 
@@ -52,7 +43,7 @@ class _SystemAsDeveloper(OfEachAPI):
                 item["role"] = "developer"
 
 
-@right("system-in-two-blocks", "instructions", scenarios=_SCENARIOS, seen_in=LITELLM_ANTHROPIC)
+@right("system-in-two-blocks")
 class _SystemInTwoBlocks(OfEachAPI):
     """The system text goes out in two blocks, or two messages of the system: services join them."""
 
@@ -73,13 +64,7 @@ class _SystemInTwoBlocks(OfEachAPI):
                 body["systemInstruction"]["parts"] = [{"text": half} for half in halves]
 
 
-@right(
-    "instructions-as-message",
-    "instructions",
-    scenarios=_SCENARIOS,
-    seen_in=LANGCHAIN_OPENAI,
-    dialects=("openai-responses",),
-)
+@right("instructions-as-message")
 class _InstructionsAsMessage(OfEachAPI):
     """The instructions of a response go out as the first item of its input, in the role of the system."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from msgspec.structs import replace as changed
 
 from turnproof.dialects.pictures import picture_of
@@ -12,14 +10,11 @@ from turnproof.messages import FileRef, InlineData, Part, ToolResult
 from ..mutants._png import png
 from ..mutants._wire import Json
 from ._body import OfEachAPI, blocks_of_all
-from ._libraries import AGENTS_CHAT, GOOGLE_BYTES, HAYSTACK_MESSAGES
 from ._parts import ChangedParts
 from ._right import right
 
-_KIND: Final = "pictures and bytes"
 
-
-@right("images-written-again", _KIND, scenarios=("media/*",), capability=("images",))
+@right("images-written-again")
 class _ImagesWrittenAgain(ChangedParts):
     """Images are opened and written again as PNG, as libraries do that resize or convert what is too large: the same
     picture in other bytes."""
@@ -39,14 +34,7 @@ def _written_again(image: InlineData | FileRef) -> InlineData | FileRef:
     return InlineData(mime_type="image/png", data=png(shown.width, shown.height, pixels))
 
 
-@right(
-    "detail-spelled-out",
-    _KIND,
-    scenarios=("media/*",),
-    seen_in=AGENTS_CHAT,
-    capability=("images",),
-    dialects=("openai-chat", "openai-responses"),
-)
+@right("detail-spelled-out")
 class _DetailSpelledOut(OfEachAPI):
     """The service chooses how closely it looks at an image: the default, spelled out."""
 
@@ -61,13 +49,7 @@ class _DetailSpelledOut(OfEachAPI):
                 block.setdefault("detail", "auto")
 
 
-@right(
-    "bytes-in-letters-of-urls",
-    _KIND,
-    scenarios=("media/*", "thinking/*", "tools/one"),
-    seen_in=GOOGLE_BYTES,
-    dialects=("gemini",),
-)
+@right("bytes-in-letters-of-urls")
 class _BytesInLettersOfURLs(OfEachAPI):
     """Bytes go out in the alphabet of Base64 for URLs; a service that reads Protocol Buffers takes either."""
 
@@ -79,14 +61,7 @@ class _BytesInLettersOfURLs(OfEachAPI):
                         holder[key] = holder[key].replace("+", "-").replace("/", "_")
 
 
-@right(
-    "documents-with-names",
-    _KIND,
-    scenarios=("media/*",),
-    seen_in=HAYSTACK_MESSAGES,
-    capability=("documents",),
-    dialects=("anthropic-messages", "openai-chat"),
-)
+@right("documents-with-names")
 class _DocumentsWithNames(OfEachAPI):
     """Every document has the same name, as a library gives one where the caller has none."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Any
 
 from msgspec.structs import replace as changed
 
@@ -11,22 +11,11 @@ from turnproof.messages import Part, ToolResult, thaw
 
 from ..mutants._wire import Json
 from ._body import OfEachAPI, blocks_of_all
-from ._libraries import GOOGLE_CALLS, LANGCHAIN_ANTHROPIC, LITELLM_IDS, STRANDS_ANTHROPIC
 from ._parts import ChangedParts
 from ._right import right
 
-_RESULTS = ("tools/*", "gc/tool_pairs", "history/*", "cancel/during_tool")
-_KIND: Final = "tool results"
 
-
-@right(
-    "results-as-blocks",
-    _KIND,
-    scenarios=_RESULTS,
-    seen_in=STRANDS_ANTHROPIC,
-    capability=("tools",),
-    dialects=("anthropic-messages", "openai-chat", "openai-responses"),
-)
+@right("results-as-blocks")
 class _ResultsAsBlocks(OfEachAPI):
     """A result that was a bare text goes out as a list with one text block."""
 
@@ -51,14 +40,7 @@ def _says_something(content: Any) -> bool:
     return isinstance(content, str) and bool(content.strip())
 
 
-@right(
-    "results-say-no-error",
-    _KIND,
-    scenarios=_RESULTS,
-    seen_in=LANGCHAIN_ANTHROPIC,
-    capability=("tools",),
-    dialects=("anthropic-messages",),
-)
+@right("results-say-no-error")
 class _ResultsSayNoError(OfEachAPI):
     """A result of a tool that did not fail says so, which is what its silence means."""
 
@@ -68,9 +50,7 @@ class _ResultsSayNoError(OfEachAPI):
                 block.setdefault("is_error", False)
 
 
-@right(
-    "results-under-result", _KIND, scenarios=_RESULTS, seen_in=GOOGLE_CALLS, capability=("tools",), dialects=("gemini",)
-)
+@right("results-under-result")
 class _ResultsUnderResult(OfEachAPI):
     """A result that is no object goes out under `result`, where it was under `output`: the service takes any object."""
 
@@ -82,7 +62,7 @@ class _ResultsUnderResult(OfEachAPI):
                     response["result"] = response.pop("output")
 
 
-@right("results-respaced", _KIND, scenarios=_RESULTS, capability=("tools",), paths=("stateless",))
+@right("results-respaced")
 class _ResultsRespaced(ChangedParts):
     """A result that is no text is made JSON by the adapter itself, with other blanks between its members."""
 
@@ -92,13 +72,7 @@ class _ResultsRespaced(ChangedParts):
         return changed(part, result=json.dumps(thaw(part.result), ensure_ascii=False, indent=1))
 
 
-@right(
-    "results-in-messages-of-their-own",
-    _KIND,
-    scenarios=_RESULTS,
-    capability=("tools",),
-    dialects=("anthropic-messages",),
-)
+@right("results-in-messages-of-their-own")
 class _ResultsApart(OfEachAPI):
     """Each result goes out in a message of its own: the service reads neighbours of one role as one turn."""
 
@@ -110,14 +84,7 @@ class _ResultsApart(OfEachAPI):
                 messages[number : number + 1] = [message | {"content": [block]} for block in blocks]
 
 
-@right(
-    "results-with-names",
-    _KIND,
-    scenarios=_RESULTS,
-    seen_in=LITELLM_IDS,
-    capability=("tools",),
-    dialects=("openai-chat",),
-)
+@right("results-with-names")
 class _ResultsWithNames(OfEachAPI):
     """Each result names its tool as well as its call, as the older form of the API had it."""
 

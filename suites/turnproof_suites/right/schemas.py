@@ -12,8 +12,6 @@ from ..mutants import Broken, CallInputs
 from ..mutants.schemas import Schema, at_every_level
 from ._right import right
 
-_SCENARIOS = ("tools/schemas",)
-
 
 class _Respelled(Broken):
     """Says what the tools' schemas say in another way."""
@@ -30,7 +28,7 @@ class _Respelled(Broken):
         return replace(inputs, tools=tools) if tools else inputs
 
 
-@right("schema-bounds-in-words", "schemas and declarations", scenarios=_SCENARIOS, capability=("tools",))
+@right("schema-bounds-in-words")
 class _SchemaBoundsInWords(_Respelled):
     """A bound that an API has no word for is in the description, as Anthropic's SDK does it."""
 
@@ -44,7 +42,7 @@ class _SchemaBoundsInWords(_Respelled):
             schema["description"] = f"{schema.get('description', '')}\n\n{{{words}}}".strip()
 
 
-@right("schema-references-inlined", "schemas and declarations", scenarios=_SCENARIOS, capability=("tools",))
+@right("schema-references-inlined")
 class _SchemaReferencesInlined(_Respelled):
     """What a reference leads to is in its place, and no definitions are sent."""
 
@@ -57,7 +55,7 @@ class _SchemaReferencesInlined(_Respelled):
             schema.update(definitions[address.rpartition("/")[2]])
 
 
-@right("schema-null-as-a-union", "schemas and declarations", scenarios=_SCENARIOS, capability=("tools",))
+@right("schema-null-as-a-union")
 class _SchemaNullAsAUnion(_Respelled):
     """A type that may be null is spelled as `anyOf`, as Pydantic spells it."""
 

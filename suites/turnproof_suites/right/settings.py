@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ..mutants._wire import Json
 from ._body import OfEachAPI, blocks_of_all
-from ._libraries import (
-    LANGCHAIN_CACHING,
-    LANGCHAIN_CODEX,
-    LANGCHAIN_OPENAI,
-    LITELLM_ANTHROPIC,
-    PYDANTIC_AI_ANTHROPIC,
-    PYDANTIC_AI_CHAT,
-    STRANDS_OPENAI,
-)
 from ._right import right
 
-_PLAIN = ("basics/*", "tools/one", "tools/parallel", "faults/plain_streams")
-_FIELDS: Final = "request fields"
-_OPENAI = ("openai-chat", "openai-responses")
 
-
-@right("defaults-spelled-out", "settings", scenarios=_PLAIN)
+@right("defaults-spelled-out")
 class _DefaultsSpelledOut(OfEachAPI):
     """Settings go out with the values that they have anyway, as libraries send them that have defaults of their own."""
 
@@ -41,7 +26,7 @@ class _DefaultsSpelledOut(OfEachAPI):
         body.setdefault("generationConfig", {})["candidateCount"] = 1
 
 
-@right("tool-choice-spelled-out", "settings", scenarios=("tools/*",), seen_in=STRANDS_OPENAI, capability=("tools",))
+@right("tool-choice-spelled-out")
 class _ToolChoiceSpelledOut(OfEachAPI):
     """Where there are tools, the request lets the model choose by itself: the default."""
 
@@ -61,14 +46,7 @@ class _ToolChoiceSpelledOut(OfEachAPI):
             body.setdefault("toolConfig", {"functionCallingConfig": {"mode": "AUTO"}})
 
 
-@right(
-    "parallel-calls-allowed",
-    "settings",
-    scenarios=("tools/*",),
-    seen_in=LITELLM_ANTHROPIC,
-    capability=("tools",),
-    dialects=("anthropic-messages", *_OPENAI),
-)
+@right("parallel-calls-allowed")
 class _ParallelCallsAllowed(OfEachAPI):
     """Where there are tools, the model may call several at once: the default, spelled out."""
 
@@ -84,7 +62,7 @@ class _ParallelCallsAllowed(OfEachAPI):
         self.change_chat(body)
 
 
-@right("other-limit-of-tokens", "settings", scenarios=_PLAIN, seen_in=PYDANTIC_AI_ANTHROPIC)
+@right("other-limit-of-tokens")
 class _OtherLimitOfTokens(OfEachAPI):
     """An answer may have another number of tokens at most, more than any here has. What the caller set stays: it is
     smaller than what adapters set by themselves."""
@@ -108,7 +86,7 @@ class _OtherLimitOfTokens(OfEachAPI):
             settings[name] = self.OWN
 
 
-@right("user-named", _FIELDS, scenarios=_PLAIN, seen_in=LITELLM_ANTHROPIC, dialects=("anthropic-messages", *_OPENAI))
+@right("user-named")
 class _UserNamed(OfEachAPI):
     """The request names the user whom it is made for, by a token that says nothing."""
 
@@ -122,7 +100,7 @@ class _UserNamed(OfEachAPI):
         body["user"] = "gardener-7"
 
 
-@right("not-stored", _FIELDS, scenarios=_PLAIN, seen_in=LANGCHAIN_CODEX, dialects=_OPENAI)
+@right("not-stored")
 class _NotStored(OfEachAPI):
     """The request lets the service keep no copy of the answer; the adapter sends the whole conversation anyway."""
 
@@ -133,13 +111,7 @@ class _NotStored(OfEachAPI):
         body["store"] = False
 
 
-@right(
-    "service-tier-by-itself",
-    _FIELDS,
-    scenarios=_PLAIN,
-    seen_in=LANGCHAIN_OPENAI,
-    dialects=("anthropic-messages", *_OPENAI),
-)
+@right("service-tier-by-itself")
 class _ServiceTierByItself(OfEachAPI):
     """The service chooses the tier that answers: the default, spelled out."""
 
@@ -153,7 +125,7 @@ class _ServiceTierByItself(OfEachAPI):
         body["service_tier"] = "auto"
 
 
-@right("key-of-the-cache", _FIELDS, scenarios=(*_PLAIN, "cache/*"), seen_in=PYDANTIC_AI_CHAT, dialects=_OPENAI)
+@right("key-of-the-cache")
 class _KeyOfTheCache(OfEachAPI):
     """The request names a key for the service's own prompt cache: equal keys go to the same machine."""
 
@@ -164,7 +136,6 @@ class _KeyOfTheCache(OfEachAPI):
         body["prompt_cache_key"] = "greenhouse"
 
 
-_MARKED = ("basics/*", "tools/*", "cache/*")
 _MARKS = 4
 """As many breakpoints as a request may have."""
 
@@ -181,14 +152,7 @@ def _mark_last(body: Json, blocks: object) -> None:
         blocks[-1].setdefault("cache_control", {"type": "ephemeral"})
 
 
-@right(
-    "mark-on-the-tools",
-    "cache marks",
-    scenarios=_MARKED,
-    seen_in=LANGCHAIN_CACHING,
-    capability=("tools",),
-    dialects=("anthropic-messages",),
-)
+@right("mark-on-the-tools")
 class _MarkOnTheTools(OfEachAPI):
     """The last tool has a cache breakpoint as well, where one is left: what the model reads is the same."""
 
@@ -196,13 +160,7 @@ class _MarkOnTheTools(OfEachAPI):
         _mark_last(body, body.get("tools"))
 
 
-@right(
-    "mark-on-the-system",
-    "cache marks",
-    scenarios=_MARKED,
-    seen_in=PYDANTIC_AI_ANTHROPIC,
-    dialects=("anthropic-messages",),
-)
+@right("mark-on-the-system")
 class _MarkOnTheSystem(OfEachAPI):
     """The system text has a cache breakpoint as well, where one is left."""
 
@@ -210,13 +168,7 @@ class _MarkOnTheSystem(OfEachAPI):
         _mark_last(body, body.get("system"))
 
 
-@right(
-    "marked-by-the-service",
-    "cache marks",
-    scenarios=_MARKED,
-    seen_in=LANGCHAIN_CACHING,
-    dialects=("anthropic-messages",),
-)
+@right("marked-by-the-service")
 class _MarkedByTheService(OfEachAPI):
     """The service sets a cache breakpoint by itself, on the last block that can have one."""
 

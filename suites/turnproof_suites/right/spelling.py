@@ -15,13 +15,10 @@ from turnproof.dialects.base import HttpRequest
 from ..mutants import Rewriting, Wire
 from ..mutants._wire import Json
 from ._body import OfEachAPI, blocks_of_all
-from ._libraries import ANTHROPIC_BETA, LANGCHAIN_OPENAI, STRANDS_ANTHROPIC, STRANDS_OPENAI
 from ._right import right
 
-_PLAIN = ("basics/*", "tools/one", "tools/parallel", "faults/plain_streams")
 
-
-@right("json-escaped", "JSON", scenarios=(*_PLAIN, "handoff/*"))
+@right("json-escaped")
 class _JSONEscaped(Rewriting):
     """Everything beyond ASCII is escaped in the body, as Python's own encoder does it."""
 
@@ -29,7 +26,7 @@ class _JSONEscaped(Rewriting):
         return replace(request, body=json.dumps(msgspec.json.decode(request.body)).encode())
 
 
-@right("json-indented", "JSON", scenarios=_PLAIN)
+@right("json-indented")
 class _JSONIndented(Rewriting):
     """The body is written for people, with spaces and line ends between its members."""
 
@@ -37,7 +34,7 @@ class _JSONIndented(Rewriting):
         return replace(request, body=msgspec.json.format(request.body, indent=2))
 
 
-@right("keys-reversed", "JSON", scenarios=("basics/*", "tools/*"))
+@right("keys-reversed")
 class _KeysReversed(Rewriting):
     """The members of every JSON object go out in the opposite order: their order means nothing."""
 
@@ -61,14 +58,7 @@ def _with_keys_reversed(value: object) -> object:
     return value
 
 
-@right(
-    "arguments-respaced",
-    "JSON",
-    scenarios=("tools/*", "history/*"),
-    seen_in=LANGCHAIN_OPENAI,
-    capability=("tools",),
-    dialects=("openai-chat", "openai-responses"),
-)
+@right("arguments-respaced")
 class _ArgumentsRespaced(OfEachAPI):
     """The arguments of a call, which are JSON in a text, go out with the blanks that Python's own encoder writes."""
 
@@ -91,14 +81,7 @@ def _respaced(arguments: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-@right(
-    "calls-without-content",
-    "JSON",
-    scenarios=("tools/*", "history/*"),
-    seen_in=STRANDS_OPENAI,
-    capability=("tools",),
-    dialects=("openai-chat",),
-)
+@right("calls-without-content")
 class _CallsWithoutContent(OfEachAPI):
     """A message of the model that has calls and no text has no content, where it may also be null."""
 
@@ -108,7 +91,7 @@ class _CallsWithoutContent(OfEachAPI):
                 message.pop("content", None)
 
 
-@right("nulls-spelled-out", "JSON", scenarios=_PLAIN, dialects=("anthropic-messages", "openai-chat"))
+@right("nulls-spelled-out")
 class _NullsSpelledOut(OfEachAPI):
     """Members that are not set go out as null, as a dump of a library's own models has them."""
 
@@ -124,7 +107,7 @@ class _NullsSpelledOut(OfEachAPI):
                 message.setdefault("audio", None)
 
 
-@right("fields-in-snake-case", "JSON", scenarios=("basics/*", "tools/*", "media/*"), dialects=("gemini",))
+@right("fields-in-snake-case")
 class _FieldsInSnakeCase(OfEachAPI):
     """Fields have their names in the spelling of Protocol Buffers, which the service reads as well."""
 
@@ -169,43 +152,35 @@ class _Headers(Rewriting):
         return replace(request, headers={**request.headers, **self.headers})
 
 
-@right("content-type-with-charset", "headers and addresses", scenarios=_PLAIN)
+@right("content-type-with-charset")
 class _ContentTypeWithCharset(_Headers):
     """The content type says that the body is UTF-8, which JSON always is."""
 
     headers: ClassVar[Mapping[str, str]] = {"content-type": "application/json; charset=utf-8"}
 
 
-@right("accepts-no-compression", "headers and addresses", scenarios=("basics/blank_answers",), in_evidence=False)
+@right("accepts-no-compression")
 class _AcceptsNoCompression(_Headers):
     """The request accepts answers as they are and none in gzip, as plain `urllib` does."""
 
     headers: ClassVar[Mapping[str, str]] = {"accept-encoding": "identity"}
 
 
-@right("accepts-events", "headers and addresses", scenarios=_PLAIN)
+@right("accepts-events")
 class _AcceptsEvents(_Headers):
     """The request accepts JSON and streams of events, whichever it asks for."""
 
     headers: ClassVar[Mapping[str, str]] = {"accept": "application/json, text/event-stream"}
 
 
-@right(
-    "betas-named",
-    "headers and addresses",
-    scenarios=_PLAIN,
-    seen_in=STRANDS_ANTHROPIC,
-    dialects=("anthropic-messages",),
-)
+@right("betas-named")
 class _BetasNamed(_Headers):
     """A beta is named that changes nothing for requests without thinking."""
 
     headers: ClassVar[Mapping[str, str]] = {"anthropic-beta": "interleaved-thinking-2025-05-14"}
 
 
-@right(
-    "beta-address", "headers and addresses", scenarios=_PLAIN, seen_in=ANTHROPIC_BETA, dialects=("anthropic-messages",)
-)
+@right("beta-address")
 class _BetaAddress(Rewriting):
     """The request goes to the address that the SDK has for betas, without naming one."""
 
@@ -213,7 +188,7 @@ class _BetaAddress(Rewriting):
         return replace(request, query={**request.query, "beta": "true"})
 
 
-@right("helper-named", "headers and addresses", scenarios=_PLAIN, seen_in=ANTHROPIC_BETA, in_evidence=False)
+@right("helper-named")
 class _HelperNamed(_Headers):
     """Headers name the method of the SDK that makes the request, and the library above it."""
 

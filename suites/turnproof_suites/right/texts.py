@@ -11,21 +11,11 @@ from turnproof.messages import Message, Text
 from ..mutants import Rewriting, Wire
 from ..mutants._wire import Json
 from ._body import OfEachAPI
-from ._libraries import (
-    AUTOGEN_ANTHROPIC,
-    AUTOGEN_OPENAI,
-    LANGCHAIN_ANTHROPIC,
-    LLAMA_INDEX_GOOGLE,
-    SMOLAGENTS,
-    STRANDS_OPENAI,
-)
 from ._parts import ChangedParts
 from ._right import right
 
-_TEXTS = ("basics/*", "cancel/*", "faults/*", "gc/tool_pairs")
 
-
-@right("texts-in-two-blocks", "texts and messages", scenarios=(*_TEXTS, "media/*"))
+@right("texts-in-two-blocks")
 class _TextsInTwoBlocks(Rewriting):
     """A user's text goes out in two text blocks; every API joins the blocks of a message."""
 
@@ -44,13 +34,7 @@ class _TextsInTwoBlocks(Rewriting):
                     blocks[number : number + 1] = [block | {"text": text[:border]}, wire.text_block(text[border:])]
 
 
-@right(
-    "texts-as-strings",
-    "texts and messages",
-    scenarios=(*_TEXTS, "history/*"),
-    seen_in=LANGCHAIN_ANTHROPIC,
-    dialects=("anthropic-messages",),
-)
+@right("texts-as-strings")
 class _TextsAsStrings(OfEachAPI):
     """A message of one text goes out with that text as its content, not with a list of one block: the short form."""
 
@@ -61,13 +45,7 @@ class _TextsAsStrings(OfEachAPI):
                     message["content"] = text
 
 
-@right(
-    "texts-as-blocks",
-    "texts and messages",
-    scenarios=(*_TEXTS, "history/*"),
-    seen_in=STRANDS_OPENAI,
-    dialects=("openai-chat", "openai-responses"),
-)
+@right("texts-as-blocks")
 class _TextsAsBlocks(OfEachAPI):
     """A text of the user or the model goes out as a list with one text block: the long form."""
 
@@ -88,13 +66,7 @@ def _in_a_block(content: Any, kind: str) -> Any:
     return [{"type": kind, "text": content}] if isinstance(content, str) and content else content
 
 
-@right(
-    "neighbours-joined",
-    "texts and messages",
-    scenarios=("history/*", "cancel/*"),
-    seen_in=SMOLAGENTS,
-    dialects=("openai-chat", "openai-responses"),
-)
+@right("neighbours-joined")
 class _NeighboursJoined(Rewriting):
     """What the user said in several messages in a row goes out in one message, as models take turns."""
 
@@ -107,7 +79,7 @@ class _NeighboursJoined(Rewriting):
                 del messages[number]
 
 
-@right("blocks-in-messages-of-their-own", "texts and messages", scenarios=("media/*", "basics/text_in_blocks"))
+@right("blocks-in-messages-of-their-own")
 class _BlocksApart(Rewriting):
     """Each block of what the user said goes out in a message of its own: a service reads neighbours of one role as one
     turn."""
@@ -131,13 +103,7 @@ def _only_said(wire: Wire, message: Json) -> bool:
     return all(wire.kind(block) in ("text", "image", "document") for block in wire.blocks(message))
 
 
-@right(
-    "turns-joined",
-    "texts and messages",
-    scenarios=("history/*", "cancel/*", "tools/*"),
-    seen_in=LLAMA_INDEX_GOOGLE,
-    dialects=("gemini",),
-)
+@right("turns-joined")
 class _TurnsJoined(Rewriting):
     """Messages of one role in a row go out as one, results of tools and what the user said behind them as well."""
 
@@ -150,13 +116,7 @@ class _TurnsJoined(Rewriting):
                 del messages[number]
 
 
-@right(
-    "messages-with-names",
-    "texts and messages",
-    scenarios=(*_TEXTS, "history/*"),
-    seen_in=AUTOGEN_OPENAI,
-    dialects=("openai-chat",),
-)
+@right("messages-with-names")
 class _MessagesWithNames(OfEachAPI):
     """Messages of the user and the model name who wrote them, as they do where several agents talk."""
 
@@ -166,13 +126,7 @@ class _MessagesWithNames(OfEachAPI):
                 message.setdefault("name", "gardener" if message["role"] == "user" else "helper")
 
 
-@right(
-    "model-texts-trimmed",
-    "texts and messages",
-    scenarios=(*_TEXTS, "history/*"),
-    seen_in=AUTOGEN_ANTHROPIC,
-    paths=("stateless",),
-)
+@right("model-texts-trimmed")
 class _ModelTextsTrimmed(ChangedParts):
     """What the model said goes back without the blanks at its end, which one service refuses there."""
 

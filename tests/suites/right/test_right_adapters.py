@@ -25,7 +25,8 @@ from turnproof.run.driver import Runner, RunSpec
 from turnproof.run.driver.mutation import mutant_named
 from turnproof.run.transcript import RunKey, Transcript, WireRequest
 from turnproof_suites.right import RIGHT, RightAdapter
-from turnproof_suites.right._right import Freedom
+from turnproof_suites.right._right import Freedom, right_rows
+from turnproof_suites.right._right import right as declare
 from turnproof_suites.right.vendor_schemas import Illegality, illegal_places
 
 from .page import BEGIN, END, PAGE, table
@@ -42,6 +43,12 @@ def test_an_error_without_cause_shows_nothing_of_what_an_sdk_raised() -> None:
     with pytest.raises(OverloadedError, match=re.escape("Try later.")) as raised:
         adapter.wrap(Failing(), "stateless").complete([Message.user("Which?")])
     assert (raised.value.__cause__, raised.value.__context__, raised.value.retry_after) == (None, None, 3.0)
+
+
+def test_every_row_has_a_class_and_every_class_a_row() -> None:
+    assert list(right_rows()) == [one.name for one in RIGHT.values()]
+    with pytest.raises(CatalogueError, match=r"right\.toml: no adapter is named 'upside-down'.*add a \[\[adapter\]\]"):
+        declare("upside-down")
 
 
 SAMPLE = (
