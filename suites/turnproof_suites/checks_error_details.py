@@ -41,10 +41,13 @@ def providers_own_type_is_kept(view: View) -> Findings:
 
 
 def _says(exchange: Exchange, kind: str | None) -> bool:
-    """Whether an answer has this word as a value of its own, and not as the message for people."""
+    """Whether an answer has this word as a value of its own, and not as the message for people. A code may be a number
+    on the wire (llama.cpp's is the status)."""
     if not kind or exchange.response is None or (exchange.answer and exchange.answer.error_message == kind):
         return False
-    return msgspec.json.encode(kind) in exchange.response.data
+    data = exchange.response.data
+    number = kind.isdecimal() and re.search(rb"[:\[,]\s*%s\s*[,}\]]" % kind.encode(), data)
+    return bool(number) or msgspec.json.encode(kind) in data
 
 
 _NOT_WHAT_ARRIVED = finding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -157,6 +158,17 @@ def with_figures() -> View:
 def test_a_type_may_be_any_that_the_answer_names_but_not_its_message() -> None:
     for kind, expected in (("error", Status.HELD), ("Overloaded", Status.VIOLATED)):
         assert status("errors/providers-own-type-is-kept", changed(kind=kind)(overloaded())) is expected
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("400", Status.HELD), ("40", Status.VIOLATED)])
+def test_a_code_may_be_a_number_on_the_wire(kind: str, expected: Status) -> None:
+    body = {"error": {"code": 400, "type": "exceed_context_size_error", "message": "too long"}}
+
+    def with_number(event: WireResponse) -> WireResponse:
+        return replace(event, body=json.dumps(body)) if event.status == 529 else event
+
+    view = spoilt(changed(kind=kind)(overloaded()), WireResponse, with_number)
+    assert status("errors/providers-own-type-is-kept", view) is expected
 
 
 def test_a_refusal_with_one_number_owes_no_figures() -> None:

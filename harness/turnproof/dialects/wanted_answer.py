@@ -43,8 +43,10 @@ def ask_chat_for(body: Mapping[str, Any], wanted: WantedAnswer) -> Members:
     return choice | _limit("max_tokens" if "max_tokens" in body else "max_completion_tokens", wanted)
 
 
-def ask_responses_for(body: Mapping[str, Any], wanted: WantedAnswer) -> Members:
-    """For the Responses API."""
+def ask_responses_for(body: Mapping[str, Any], wanted: WantedAnswer, least: int) -> Members:
+    """For the Responses API, which takes no limit below `least`."""
+    if wanted.most_tokens is not None:
+        wanted = replace(wanted, most_tokens=max(least, wanted.most_tokens))
     choice: Members = {}
     if wanted.tool is not None:
         choice = {"tool_choice": {"type": "function", "name": wanted.tool}}

@@ -262,15 +262,15 @@ def test_what_a_scenario_is_about_is_asked_of_the_model(monkeypatch: pytest.Monk
     choices = [body["tool_choice"] for body in passed_on if body.get("tools")]
     assert {"type": "function", "function": {"name": "read_sensor"}} in choices
     assert "none" in choices
-    assert 16 in {body.get("max_completion_tokens") for body in passed_on}
+    assert 4 in {body.get("max_completion_tokens") for body in passed_on}
     for view in measured.views:
         for exchange in view.exchanges:
             assert "tool_choice" not in exchange.body
-            assert exchange.body["max_completion_tokens"] > 16
+            assert exchange.body["max_completion_tokens"] > 4
     parameters = [
         exchange.response.asked for view in measured.views for exchange in view.exchanges if exchange.response
     ]
-    assert {"max_completion_tokens": 16} in parameters
+    assert {"max_completion_tokens": 4} in parameters
     finishes = {call.answer.finish for view in measured.views for call in view.calls if call.answer is not None}
     assert FinishReason.MAX_TOKENS in finishes
 

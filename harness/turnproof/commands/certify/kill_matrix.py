@@ -208,7 +208,7 @@ class Judge:
 def _crash_of(view: View, control: View) -> str:
     """How a run broke down where its control did not; an exception that is no provider error breaks a call down."""
     end = view.transcript.end
-    if end.how != control.transcript.end.how:
+    if end.how not in ("completed", control.transcript.end.how):
         return f"the run ended {end.how}: {end.detail}"
     found, known = _untyped(view), _untyped(control)
     return f"{found[-1].error}: {found[-1].message}" if len(found) > len(known) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from ..base import NO_HEADERS, Call, ErrorMeaning, HttpRequest, Refusal, Rendered, Service, WireEvent, World
 from ..owners import StoringDialect
@@ -10,6 +11,7 @@ from ..request_form import form_without_thoughts
 from ..wanted_answer import ask_responses_for
 from . import api, auth, errors, observed_answers, over_socket
 from .compare import ItemsComparison
+from .fields import LEAST_OUTPUT
 from .parse import parse
 from .rules import NAME
 from .store import kept_ids
@@ -27,7 +29,7 @@ class OpenAIResponses(StoringDialect):
     api = api
     storage_fields = frozenset({"conversation", "include", "previous_response_id", "store"})
 
-    ask_for = staticmethod(ask_responses_for)
+    ask_for = staticmethod(partial(ask_responses_for, least=LEAST_OUTPUT))
     request_form = staticmethod(form_without_thoughts)
     comparison = ItemsComparison
     observed = staticmethod(observed_answers.observe)

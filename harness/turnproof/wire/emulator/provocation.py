@@ -17,8 +17,11 @@ from ...messages import FinishReason, FunctionCall, Text, Thought
 from .responders import due
 from .server_run import Exchange, ServerRun
 
-SHORT: Final = 16
-"""Tokens of an answer that is to end at its limit. The Responses API takes no smaller limit."""
+SHORT: Final = 4
+"""Tokens of an answer that is to end at its limit: a model may end a longer one by itself. An API whose smallest limit
+is higher is asked for that."""
+
+_REACHED_SOON: Final = 16
 
 _CHOICES: Final = ("toolchoice", "toolconfig")
 _PLAIN: Final = (Text, Thought, FunctionCall)
@@ -81,4 +84,4 @@ def _name(tool: Any) -> Any:
 
 def _is_short(call: Call) -> bool:
     """Whether the request has a limit that an answer reaches soon."""
-    return any(isinstance(limit, int) and limit <= SHORT for limit in output_limits(call.settings).values())
+    return any(isinstance(limit, int) and limit <= _REACHED_SOON for limit in output_limits(call.settings).values())
