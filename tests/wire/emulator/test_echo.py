@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import jsonschema
+import openai
 import pytest
 
 from turnproof.dialects import dialect
@@ -72,6 +73,50 @@ def test_it_thinks_where_it_is_asked_to(server: EmulatorServer) -> None:
     answer = ask(server, thinking={"type": "enabled", "budget_tokens": 1024})
 
     assert [block["type"] for block in answer["content"]] == ["thinking", "text"]
+
+
+def chat(server: EmulatorServer) -> openai.OpenAI:
+    run = server.open_run(dialect("openai-chat"), EchoResponder(), any_key=True)
+    return openai.OpenAI(api_key="k", base_url=run.base_url, max_retries=0)
+
+
+def test_as_many_choices_as_are_asked_for_are_given_and_billed(server: EmulatorServer) -> None:
+    with chat(server) as client:
+        hello: Any = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello."}]}
+        one, three = client.chat.completions.create(**hello), client.chat.completions.create(**hello, n=3)
+    assert [(each.index, each.message.content) for each in three.choices] == [
+        (index, "You said: Hello.") for index in range(3)
+    ]
+    assert one.usage is not None
+    assert three.usage is not None
+    assert three.usage.completion_tokens == 3 * one.usage.completion_tokens
+    assert three.usage.prompt_tokens == one.usage.prompt_tokens
+
+
+def test_several_choices_of_a_stream_come_abreast_and_each_has_calls_and_an_end_of_its_own(
+    server: EmulatorServer,
+) -> None:
+    function: Any = {"type": "function", "function": {"name": "read", "parameters": TAKES}}
+    calls: dict[int, list[str]] = {}
+    order: list[int] = []
+    ends: list[int] = []
+    with chat(server) as client:
+        stream = client.chat.completions.create(
+            model="gpt-4.1",
+            messages=[{"role": "user", "content": "Hello."}],
+            tools=[function],
+            tool_choice="required",
+            n=2,
+            stream=True,
+        )
+        for chunk in stream:
+            for choice in chunk.choices:
+                order.append(choice.index)
+                calls.setdefault(choice.index, []).extend(each.id for each in choice.delta.tool_calls or () if each.id)
+                ends += [choice.index] if choice.finish_reason else []
+    assert order[:4] == [0, 1, 0, 1]
+    assert ends == [0, 1]
+    assert len({calls[0][0], calls[1][0]}) == 2
 
 
 SCHEMAS: list[dict[str, Any]] = [

@@ -15,7 +15,7 @@ from ..catalogue import dated
 from ..seeded_random import seeded_number, seeded_word
 from . import finishes, usage
 from .models import ONE_INDEX, ONE_TOKEN_STEPS
-from .reply_parts import ReplyCall, speech
+from .reply_parts import ReplyCall, Speech, speech
 from .surface_table import SURFACE_TABLE
 from .surfaces import ChatCall, Surface
 from .writing import DONE, answer_id, body_event, chunk_event, json_headers, obfuscation, sse_headers
@@ -55,11 +55,12 @@ class _Answer:
         self._model = dated(facts) if facts and call.surface is not Surface.OLLAMA else str(call.model)
         self._seed = seed
         self._created = int(world.clock())
-        self._speech = speech(reply, call, seed)
+        count = _count(call)
+        self._speeches = tuple(speech(reply, call, seed if n == 0 else f"{seed}/{n}") for n in range(count))
         features = facts.features if facts is not None else frozenset[str]()
         self._one_index = ONE_INDEX in features
         counts_writes = ONE_TOKEN_STEPS in features
-        self._usage = usage.usage_object(reply, prompt, call.surface, counts_writes=counts_writes)
+        self._usage = usage.usage_object(reply, prompt, call.surface, counts_writes=counts_writes, answers=count)
         settings = call.settings
         forced = isinstance(settings.get("tool_choice"), dict)
         self._finish = finishes.finish_word(reply.finish, reply.raw_finish, call.surface, forced=forced)
@@ -80,19 +81,20 @@ class _Answer:
         return body
 
     def _choices(self) -> list[_Json]:
-        message = self._message()
+        message = self._message(self._speeches[0])
         if self._splits and message["content"] and message.get("tool_calls"):
             # Reported of Claude on Copilot: the text and the calls are choices of their own.
             calls = {"role": "assistant", "tool_calls": message.pop("tool_calls")}
             return [{"finish_reason": self._finish, "message": each} for each in (message, calls)]
-        choice: _Json = {"index": 0, "message": message, "finish_reason": self._finish}
-        return [choice | self._marks(self._finish)]
+        messages = (message, *map(self._message, self._speeches[1:]))
+        marks = self._marks(self._finish)
+        return [{"index": n, "message": one, "finish_reason": self._finish} | marks for n, one in enumerate(messages)]
 
-    def _message(self) -> _Json:
-        speech, makers = self._speech, self._is_makers()
+    def _message(self, speech: Speech) -> _Json:
+        makers = self._is_makers()
         text = "".join(speech.text)
         refuses = speech.refuses and makers
-        message: _Json = {"role": "assistant", "content": None if self._has_no_content() else text}
+        message: _Json = {"role": "assistant", "content": None if self._has_no_content(speech) else text}
         if speech.thinking and self._surface_facts.thoughts:
             message[self._surface_facts.thoughts] = "".join(speech.thinking)
         if self._surface is Surface.COPILOT and speech.sealed:
@@ -113,17 +115,21 @@ class _Answer:
         """The answer as chunks."""
         if self._surface_facts.filters:
             yield chunk_event(_FIRST_CHUNK)
-        for delta in self._deltas():
-            yield chunk_event(self._chunk(delta))
-        yield chunk_event(self._last())
+        # Several choices come abreast.
+        for row in zip_longest(*map(self._deltas, self._speeches)):
+            for n, delta in enumerate(row):
+                if delta is not None:
+                    yield chunk_event(self._chunk(n, delta))
+        for n in range(len(self._speeches)):
+            yield chunk_event(self._last(n))
         if self._asked_for_usage and self._surface_facts.usage_apart:
             yield chunk_event(self._frame() | {"choices": [], "usage": self._usage})
         yield DONE
 
-    def _deltas(self) -> Iterator[_Json]:
-        speech, makers = self._speech, self._is_makers()
-        opening: _Json = {"role": "assistant", "content": None if self._has_no_content() else "", "refusal": None}
-        calls = list(self._call_deltas())
+    def _deltas(self, speech: Speech) -> Iterator[_Json]:
+        makers = self._is_makers()
+        opening: _Json = {"role": "assistant", "content": None if self._has_no_content(speech) else "", "refusal": None}
+        calls = list(self._call_deltas(speech))
         if makers and len(speech.calls) == 1 and not (speech.text or speech.thinking or speech.fields):
             # Recorded: a single call starts together with the message.
             yield opening | calls.pop(0)
@@ -143,27 +149,27 @@ class _Answer:
         for delta in calls:
             yield {**every, **blank, **delta}
 
-    def _call_deltas(self) -> Iterator[_Json]:
+    def _call_deltas(self, speech: Speech) -> Iterator[_Json]:
         if self._surface_facts.whole_calls:
-            for n, call in enumerate(self._speech.calls):
+            for n, call in enumerate(speech.calls):
                 yield {"tool_calls": [self._call_object(call, 0 if self._one_index else n)]}
             return
-        rows = [_fragments(call, n) for n, call in enumerate(self._speech.calls)]
+        rows = [_fragments(call, n) for n, call in enumerate(speech.calls)]
         if seeded_number(self._seed, "alternate") % 2:
             yield from (each for abreast in zip_longest(*rows) for each in abreast if each is not None)
         else:
             yield from chain.from_iterable(rows)
 
-    def _chunk(self, delta: _Json, finish: str | None = None) -> _Json:
-        choice: _Json = {"index": 0, "delta": delta}
+    def _chunk(self, n: int, delta: _Json, finish: str | None = None) -> _Json:
+        choice: _Json = {"index": n, "delta": delta}
         if finish is not None or self._surface is not Surface.ZAI:
             choice["finish_reason"] = finish
         return self._frame() | {"choices": [choice | self._marks(finish)]} | self._figures_to_come()
 
-    def _last(self) -> _Json:
-        """The chunk that ends the answer; where figures do not come apart, it has them."""
+    def _last(self, n: int) -> _Json:
+        """The chunk that ends a choice; where figures do not come apart, it has them."""
         together = not self._surface_facts.usage_apart
-        last = self._chunk({"role": "assistant", "content": ""} if together else {}, self._finish)
+        last = self._chunk(n, {"role": "assistant", "content": ""} if together else {}, self._finish)
         return last | ({"usage": self._usage} if together and self._asked_for_usage else {})
 
     def _figures_to_come(self) -> _Json:
@@ -184,9 +190,8 @@ class _Answer:
         """Whether the answer has the form of the API's maker, as it has wherever the maker's models run."""
         return self._surface not in (Surface.ZAI, Surface.OLLAMA)
 
-    def _has_no_content(self) -> bool:
+    def _has_no_content(self, speech: Speech) -> bool:
         """Whether the content is null: beside calls that came without a text, and beside a refusal."""
-        speech = self._speech
         return self._is_makers() and (speech.refuses or (bool(speech.calls) and not speech.text))
 
     def _head(self, kind: str) -> _Json:
@@ -210,6 +215,12 @@ class _Answer:
         probabilities = {"logprobs": None} if self._is_makers() else {}
         results = {"content_filter_results": _filter_results(finish)} if self._surface_facts.filters else {}
         return probabilities | results
+
+
+def _count(call: ChatCall) -> int:
+    """How many choices are asked for by `n`, which the services of the maker's models have."""
+    number = call.settings.get("n")
+    return number if type(number) is int and number > 1 and call.surface not in (Surface.ZAI, Surface.OLLAMA) else 1
 
 
 def _fragments(call: ReplyCall, n: int) -> Iterator[_Json]:

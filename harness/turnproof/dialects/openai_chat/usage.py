@@ -11,13 +11,16 @@ from .surface_table import SURFACE_TABLE
 from .surfaces import Surface
 
 
-def usage_object(reply: Reply, prompt: PromptUsage, surface: Surface, *, counts_writes: bool) -> dict[str, Any]:
-    """The figures of a scripted reply as the surface writes them; those that the script gives win."""
+def usage_object(
+    reply: Reply, prompt: PromptUsage, surface: Surface, *, counts_writes: bool, answers: int = 1
+) -> dict[str, Any]:
+    """The figures of a scripted reply that is given so many times, as the surface writes them; those that the script
+    gives win."""
     scripted = reply.usage
     read = scripted.get("cache_read", prompt.cache_read)
     wrote = scripted.get("cache_write", prompt.cache_write_5m + prompt.cache_write_1h)
-    thinking = sum(each.tokens for each in reply.parts if isinstance(each.part, Thought))
-    output = scripted.get("output", sum(each.tokens for each in reply.parts) or 1)
+    thinking = answers * sum(each.tokens for each in reply.parts if isinstance(each.part, Thought))
+    output = scripted.get("output", answers * (sum(each.tokens for each in reply.parts) or 1))
     whole = scripted.get("fresh", prompt.fresh) + read + wrote
     figures: dict[str, Any] = {
         "prompt_tokens": whole, "completion_tokens": output, "total_tokens": whole + output,
