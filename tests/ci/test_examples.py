@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
@@ -26,6 +27,7 @@ COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 COMMANDS_IN = {
     "action.yml": {"gate", "certify", "diff"},
     "docs/ci/github.yml": {"gate"},  # it certifies by the action
+    "docs/ci/github-live.yml": {"certify"},
     "docs/ci/gitlab.yml": {"gate", "certify"},
 }
 FILES = tuple(COMMANDS_IN)
@@ -70,6 +72,26 @@ def test_its_scripts_are_shell(file: str) -> None:
     for script in scripts(file):
         done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+def test_a_key_is_given_to_a_job_on_a_schedule_alone() -> None:
+    """A pull request may come from anybody, and its code runs in the jobs that it starts."""
+    live = yaml.safe_load((ROOT / "docs/ci/github-live.yml").read_text("utf-8"))
+    assert set(live[True]) == {"schedule", "workflow_dispatch"}  # YAML 1.1 reads `on` as true
+    assert "secrets." not in (ROOT / "docs/ci/github.yml").read_text("utf-8")
+    gitlab = yaml.safe_load((ROOT / "docs/ci/gitlab.yml").read_text("utf-8"))
+    assert gitlab["live"]["rules"] == [{"if": '$CI_PIPELINE_SOURCE == "schedule"'}]
+    for name in ("certify", "gate", "next-gate"):
+        assert gitlab[name]["rules"] == [{"if": '$CI_PIPELINE_SOURCE != "schedule"'}]
+
+
+@pytest.mark.parametrize("file", ["docs/ci/github-live.yml", ".github/workflows/live.yml"])
+def test_the_scheduled_jobs_run_sessions_that_nox_has(file: str) -> None:
+    jobs = yaml.safe_load((ROOT / file).read_text("utf-8"))["jobs"]
+    (script,) = [one for one in scripts(file) if "nox -s" in one]
+    sessions = jobs["nox"]["strategy"]["matrix"]["session"] if "$SESSION" in script else [script.split("nox -s ")[1]]
+    functions = ast.parse((ROOT / "noxfile.py").read_text("utf-8")).body
+    assert set(sessions) <= {one.name for one in functions if isinstance(one, ast.FunctionDef) and one.decorator_list}
 
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
