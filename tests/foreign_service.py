@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from aiohttp import web
+from loop_thread import serving_app
 
 Trouble = Literal[
     "refuse", "overloaded", "reset", "garbage", "slow", "pause", "endless", "key", "quota", "no-model", "huge", "stream"
@@ -146,8 +146,8 @@ class ForeignService:
 
     def _call(self, body: Any) -> dict[str, Any]:
         choice = body.get("tool_choice")
-        wanted = choice["function"]["name"] if isinstance(choice, dict) and self.chooses_by_name else None
-        offered = [tool["function"] for tool in body["tools"] if wanted in (None, tool["function"]["name"])]
+        expected = choice["function"]["name"] if isinstance(choice, dict) and self.chooses_by_name else None
+        offered = [tool["function"] for tool in body["tools"] if expected in (None, tool["function"]["name"])]
         function = self._random.choice(offered)
         schema = function.get("parameters") or {}
         args = {name: self._value(kind) for name, kind in schema.get("properties", {}).items()}
@@ -188,23 +188,8 @@ def _error(status: int, kind: str, message: str) -> web.Response:
 @contextmanager
 def serving(service: ForeignService) -> Iterator[ForeignService]:
     """The service on loopback; `service.url` is its base URL."""
-    loop = asyncio.new_event_loop()
     app = web.Application(client_max_size=2**28)
     app.router.add_post("/v1/chat/completions", service.answer)
-    runner = web.AppRunner(app, keepalive_timeout=1.0, shutdown_timeout=0.1, handler_cancellation=True)
-
-    async def start() -> None:
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        service.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-
-    loop.run_until_complete(start())
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    try:
+    with serving_app(app, keepalive_timeout=1.0) as address:
+        service.url = f"{address}/v1"
         yield service
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
-        loop.run_until_complete(runner.cleanup())
-        loop.close()

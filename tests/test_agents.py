@@ -122,8 +122,8 @@ def test_the_agent_is_opened_with_all_that_the_setup_has_for_it(tmp_path: Path) 
     def no(call: Any) -> bool:
         return False
 
-    wanted = setup(tmp_path, system="be brief", tools=(LOOK,), session="s", continue_last=True, permits=no)
-    opened = session_of(parrot.AGENT).open(wanted).agent.setup
+    expected = setup(tmp_path, system="be brief", tools=(LOOK,), session="s", continue_last=True, permits=no)
+    opened = session_of(parrot.AGENT).open(expected).agent.setup
     assert (opened.endpoint, opened.home, opened.cwd) == (ENDPOINT, str(tmp_path), "/w")
     assert (opened.system, opened.tools) == ("be brief", (LOOK,))
     assert (opened.session, opened.continue_last, opened.permits) == ("s", True, no)

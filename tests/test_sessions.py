@@ -36,9 +36,9 @@ class Agent(SessionSourceBase):
         return self._can
 
     def list_sessions(self, *, cwd: str | None = None, cursor: str | None = None) -> SessionPage:
-        wanted = [info for info in self.sessions if cwd in (None, info.cwd)]
+        expected = [info for info in self.sessions if cwd in (None, info.cwd)]
         at = int(cursor or 0)
-        return SessionPage(tuple(wanted[at : at + 1]), str(at + 1) if at + 1 < len(wanted) else None)
+        return SessionPage(tuple(expected[at : at + 1]), str(at + 1) if at + 1 < len(expected) else None)
 
     def _load(self, session_id: str) -> None:
         if session_id == self.broken:

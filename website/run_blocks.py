@@ -213,12 +213,12 @@ def main(pages: list[str]) -> int:
     if unknown := sorted(set(pages) - {block.page for block in everywhere}):
         print(f"no page with console blocks: {', '.join(unknown)}; a page is named by its path, as docs/install.md")
         return 2
-    wanted = [
+    runnable = [
         block
         for block in everywhere
         if str(block) not in NOT_RUN and str(block) not in ELSEWHERE and (not pages or block.page in pages)
     ]
-    problems = [line for _, some in groupby(wanted, attrgetter("page")) for line in run_page(list(some))]
+    problems = [line for _, some in groupby(runnable, attrgetter("page")) for line in run_page(list(some))]
     print("\n".join(problems) or "every command ran")
     return 1 if problems else 0
 

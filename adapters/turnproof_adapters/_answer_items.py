@@ -4,18 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from turnproof.errors import PayloadError, ProviderError, TransportError
 from turnproof.messages import Part
 
-from ._answers import Listeners
+from ._answers import Listeners, stands_alone
+from ._calling import Caller, ConversationCaller
 from ._characters import Joiner
 
 Restore: TypeAlias = Callable[[str], str]
 """From a tool's wire name to its own."""
 
 Failure = TypeVar("Failure")
+Failure_contra = TypeVar("Failure_contra", contravariant=True)
+Answer = TypeVar("Answer")
+Event = TypeVar("Event")
+
+
+class Typing(Protocol[Failure_contra]):
+    """What failures mean: those that were raised, and those that an answer tells of."""
+
+    def exception(self, error: Exception, /) -> ProviderError: ...
+
+    def failure(self, wire_failure: Failure_contra, /) -> ProviderError: ...
+
+
+class ItemsCaller(ConversationCaller[Answer, Event, Restore], Generic[Answer, Event, Failure]):
+    """Makes calls for one provider. `typing` says what its failures mean; it knows the exceptions in `failures`."""
+
+    failures: ClassVar[tuple[type[Exception], ...]]
+
+    def __init__(self, typing: Typing[Failure]) -> None:
+        super().__init__(Caller(self.failures, typing.exception, stands_alone))
+        self._failed = typing.failure
 
 
 @dataclass(slots=True)

@@ -83,8 +83,8 @@ def hide_secret(text: str, secret: Secret) -> str:
 
 
 def _until(moment: str | None, now: str | None) -> float | None:
-    wanted = _timestamp(moment)
-    return None if wanted is None else wait_until(wanted, now)
+    retry_at = _timestamp(moment)
+    return None if retry_at is None else wait_until(retry_at, now)
 
 
 def wait_until(moment: float, date: str | None) -> float:

@@ -25,17 +25,17 @@ _PASSED_ON = frozenset(
 )
 
 
-def find_program(wanted: str, install: str) -> str:
+def find_program(program: str, install: str) -> str:
     """The path of a program, given by its name on PATH or by a path. `install` says how one gets it.
 
     Raises UsageError where there is none, or where it cannot be run.
     """
-    path = shutil.which(wanted)
+    path = shutil.which(program)
     if path is not None:
         return str(Path(path).absolute())  # it is run in another folder
-    if Path(wanted).is_file():
-        raise UsageError(f"{wanted} cannot be run: it is not executable")
-    raise UsageError(f"there is no program {wanted!r}: install it ({install}), or say with `program` where it is")
+    if Path(program).is_file():
+        raise UsageError(f"{program} cannot be run: it is not executable")
+    raise UsageError(f"there is no program {program!r}: install it ({install}), or say with `program` where it is")
 
 
 def passed_environment() -> dict[str, str]:

@@ -10,7 +10,7 @@ from loom.http import ModelError, Stop
 from loom.notes import Answer
 from loom.providers import AnthropicProvider, OpenAIProvider, Provider
 from loom.providers.base import OnText
-from loom_translator import LOOM, answer, message, messages, note, said, schema
+from loom_translator import LOOM, answer, message, messages, note, schema, text_of
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import (
@@ -158,19 +158,19 @@ class Shown:
         return [*map(note, self._there.get_history())]
 
     def send_message(self, text: str, stop: Stop) -> Answer:
-        return self._heard(self._there.send_message, text)
+        return self._answer(self._there.send_message, text)
 
     def send_message_streaming(self, text: str, on_text: OnText, stop: Stop) -> Answer:
-        return self._heard(self._there.send_message_streaming, text, on_text)
+        return self._answer(self._there.send_message_streaming, text, on_text)
 
     def send_tool_results(self, outcomes: Sequence[Outcome], stop: Stop) -> Answer:
-        return self._heard(self._there.send_tool_results, message(Note("tools", outcomes=tuple(outcomes))).results)
+        return self._answer(self._there.send_tool_results, message(Note("tools", outcomes=tuple(outcomes))).results)
 
     def send_tool_results_streaming(self, outcomes: Sequence[Outcome], on_text: OnText, stop: Stop) -> Answer:
         results = message(Note("tools", outcomes=tuple(outcomes))).results
-        return self._heard(self._there.send_tool_results_streaming, results, on_text)
+        return self._answer(self._there.send_tool_results_streaming, results, on_text)
 
-    def _heard(self, ask: Callable[..., ProviderResponse], *arguments: Any, **options: Any) -> Answer:
+    def _answer(self, ask: Callable[..., ProviderResponse], *arguments: Any, **options: Any) -> Answer:
         try:
             return answer(ask(*arguments, cancel_token=self._handle.token, **options))
         except Cancelled:
@@ -194,7 +194,7 @@ class Handle:
             tools=self.tools(setup.tools),
             attempts=setup.attempts,
             sleep=lambda seconds: setup.sleep(seconds, self.token),
-            on_outcome=self.told,
+            on_outcome=self.report_outcome,
         )
 
     def tools(self, tools: Iterable[TurnproofTool]) -> list[Tool]:
@@ -208,12 +208,12 @@ class Handle:
             found = tool.run(arguments, self.token)
             result, failed = getattr(found, "result", found), getattr(found, "is_error", False)
             if failed:
-                raise RuntimeError(said(result))
-            return said(result)
+                raise RuntimeError(text_of(result))
+            return text_of(result)
 
         return run
 
-    def told(self, outcome: Outcome) -> None:
+    def report_outcome(self, outcome: Outcome) -> None:
         call = FunctionCall(outcome.call_id, outcome.tool, {})
         self.setup.on_tool(call, ToolResult(outcome.call_id, outcome.tool, outcome.text, outcome.failed))
 

@@ -25,7 +25,7 @@ from turnproof.provider import Translator
 
 def note(message: Message) -> Note:
     if message.role == "tool":
-        outcomes = (Outcome(one.call_id, one.name, said(one.result), one.is_error) for one in message.results)
+        outcomes = (Outcome(one.call_id, one.name, text_of(one.result), one.is_error) for one in message.results)
         return Note("tools", outcomes=tuple(outcomes), id=message.message_id)
     calls = tuple(Call(call.id, call.name, dict(call.args)) for call in message.calls)
     return Note("human" if message.role == "user" else "bot", message.text, calls, id=message.message_id)
@@ -46,7 +46,7 @@ def messages(notes: Iterable[Note]) -> list[Message]:
     return [message(one) for one in notes if parts(one)]
 
 
-def said(result: Any) -> str:
+def text_of(result: Any) -> str:
     return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
 
 
@@ -55,8 +55,8 @@ def schema(tool: Tool) -> ToolSchema:
 
 
 def answer(found: ProviderResponse) -> Answer:
-    said = note(Message("model", found.parts)) if found.parts else None
-    return Answer(said, found.usage.prompt_tokens, found.usage.output_tokens, found.finish_reason == "cancelled")
+    reply = note(Message("model", found.parts)) if found.parts else None
+    return Answer(reply, found.usage.prompt_tokens, found.usage.output_tokens, found.finish_reason == "cancelled")
 
 
 class LoomTranslator:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import cache
 from types import NoneType
 from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
@@ -40,11 +41,11 @@ def _expect(thing: msgspec.Struct, **kinds: type | tuple[type, ...]) -> None:
 
 def _unexpected(path: str, kinds: tuple[type, ...], value: object) -> PayloadError:
     several = kinds == _PARTS
-    wanted = "a part" if several else " or ".join("None" if kind is NoneType else kind.__name__ for kind in kinds)
+    expected = "a part" if several else " or ".join("None" if kind is NoneType else kind.__name__ for kind in kinds)
     advice = ""
     if several:
         advice = "; text goes into Text(text)" if isinstance(value, str) else "; see the parts of turnproof.messages"
-    return PayloadError(path, f"expected {wanted}, got {type(value).__name__}: {shown(value)}{advice}")
+    return PayloadError(path, f"expected {expected}, got {type(value).__name__}: {shown(value)}{advice}")
 
 
 class CacheMark(msgspec.Struct, frozen=True, gc=False):
@@ -73,12 +74,21 @@ class ProviderData(msgspec.Struct, frozen=True, gc=False):
         force_setattr(self, "data", freeze(self.data, "$.provider_data"))
 
 
+_PLAIN: Final = {"str": str, "bytes": bytes, "bool": bool}
+
+
+@cache
+def _plain_fields(part: type[_Part]) -> dict[str, type]:
+    """The fields of a part that are checked by their declared type alone."""
+    return {name: _PLAIN[kind] for name, kind in part.__annotations__.items() if kind in _PLAIN}
+
+
 class _Part(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="part"):
     provider_data: ProviderData | None = None
     cache: CacheMark | None = None
 
-    def _expect(self, **kinds: type) -> None:
-        _expect(self, **kinds)
+    def __post_init__(self) -> None:
+        _expect(self, **_plain_fields(type(self)))
         if self.provider_data is not None or self.cache is not None:
             _expect(self, provider_data=(ProviderData, NoneType), cache=(CacheMark, NoneType))
 
@@ -88,17 +98,11 @@ class Text(_Part, frozen=True, tag="text"):
 
     text: str
 
-    def __post_init__(self) -> None:
-        self._expect(text=str)
-
 
 class Thought(_Part, frozen=True, tag="thought"):
     """The model's thinking. Its signature or encrypted form lives in `provider_data`; the text may be empty."""
 
     text: str = ""
-
-    def __post_init__(self) -> None:
-        self._expect(text=str)
 
 
 class FunctionCall(_Part, frozen=True, tag="call"):
@@ -113,7 +117,7 @@ class FunctionCall(_Part, frozen=True, tag="call"):
             found = type(self.args).__name__
             advice = ": decode the JSON text with json.loads()" if isinstance(self.args, str | bytes) else ""
             raise PayloadError("$.args", f"the arguments of a FunctionCall are a JSON object, got {found}{advice}")
-        self._expect(id=str, name=str)
+        _Part.__post_init__(self)
         force_setattr(self, "args", freeze(self.args, "$.args"))
 
 
@@ -123,18 +127,12 @@ class InlineData(_Part, frozen=True, tag="inline"):
     mime_type: str
     data: bytes
 
-    def __post_init__(self) -> None:
-        self._expect(mime_type=str, data=bytes)
-
 
 class FileRef(_Part, frozen=True, tag="file"):
     """A file the provider fetches itself, by URI."""
 
     mime_type: str
     uri: str
-
-    def __post_init__(self) -> None:
-        self._expect(mime_type=str, uri=str)
 
 
 class ToolResult(_Part, frozen=True, tag="result"):
@@ -147,7 +145,7 @@ class ToolResult(_Part, frozen=True, tag="result"):
     attachments: tuple[InlineData | FileRef, ...] = ()
 
     def __post_init__(self) -> None:
-        self._expect(call_id=str, name=str, is_error=bool)
+        _Part.__post_init__(self)
         force_setattr(self, "result", freeze(self.result, "$.result"))
         if self.attachments != ():
             force_setattr(self, "attachments", _each(self.attachments, (InlineData, FileRef), "$.attachments"))
@@ -159,18 +157,12 @@ class ExecutableCode(_Part, frozen=True, tag="code"):
     language: str
     code: str
 
-    def __post_init__(self) -> None:
-        self._expect(language=str, code=str)
-
 
 class CodeExecutionResult(_Part, frozen=True, tag="code_result"):
     """What the provider's own run of code gave."""
 
     outcome: str
     output: str
-
-    def __post_init__(self) -> None:
-        self._expect(outcome=str, output=str)
 
 
 class Opaque(_Part, frozen=True, tag="opaque"):
@@ -181,7 +173,8 @@ class Opaque(_Part, frozen=True, tag="opaque"):
     data: dict[str, Any]
 
     def __post_init__(self) -> None:
-        self._expect(dialect=str, kind=str, data=Mapping)
+        _Part.__post_init__(self)
+        _expect(self, data=Mapping)
         force_setattr(self, "data", freeze(self.data, "$.data"))
 
 

@@ -350,9 +350,9 @@ class Capabilities:
         """Whether the named capability is claimed; `cache:explicit` asks for that kind of cache, `wire:refusals`
         whether the wire API has that trait."""
         if ":" in name:
-            key, _, wanted = name.partition(":")
+            key, _, kind = name.partition(":")
             found = getattr(self, key)
-            return wanted in found if isinstance(found, frozenset) else bool(found == wanted)
+            return kind in found if isinstance(found, frozenset) else bool(found == kind)
         return getattr(self, name) not in (False, "none")
 
 

@@ -286,8 +286,8 @@ def _session_action(step: Step, index: int, folder: str) -> Iterator[SessionActi
     event = step.first(SessionStepped)
     script = step.turn.script
     if event is not None and script is not None and index < len(script.sessions):
-        wanted = script.sessions[index]
-        yield SessionAction(step, wanted, event, wanted.cwd or folder)
+        expected = script.sessions[index]
+        yield SessionAction(step, expected, event, expected.cwd or folder)
 
 
 def _inherit(known: dict[str, tuple[TurnTexts, ...]], action: SessionAction) -> None:

@@ -217,12 +217,12 @@ def _was_cancelled(call: ProviderCall) -> bool:
     return call.response is not None and call.response.finish_reason is FinishReason.CANCELLED
 
 
-def _earlier(view: View, link: Link, wanted: Callable[[ProviderCall, Exchange], bool]) -> dict[str, Exchange]:
+def _earlier(view: View, link: Link, is_wanted: Callable[[ProviderCall, Exchange], bool]) -> dict[str, Exchange]:
     found: dict[str, Exchange] = {}
     for call in view.calls:
         if call.index < link.call.index:
             for one in call.generated:
-                if (name := name_of(one)) is not None and wanted(call, one):
+                if (name := name_of(one)) is not None and is_wanted(call, one):
                     found[name] = one
     return found
 

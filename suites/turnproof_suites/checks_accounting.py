@@ -123,11 +123,11 @@ def cache_figures_are_kept(view: View) -> Findings:
         if not (wire.cache_read_tokens or wire.cache_creation_tokens):
             continue
         own = _figures(one.response.usage)
-        wanted = {"cache_read_tokens": wire.cache_read_tokens, "cache_creation_tokens": wire.cache_creation_tokens}
-        wrong = [name for name, figure in wanted.items() if own[name] != figure]
+        expected = {"cache_read_tokens": wire.cache_read_tokens, "cache_creation_tokens": wire.cache_creation_tokens}
+        wrong = [name for name, figure in expected.items() if own[name] != figure]
         for name in wrong:
             yield _CACHE_COUNT(
-                one.at("usage", name), expected=wanted[name], observed=own[name], related=(one.at_wire(),), field=name
+                one.at("usage", name), expected=expected[name], observed=own[name], related=(one.at_wire(),), field=name
             )
         if not wrong:
             yield Compared("cache figures")

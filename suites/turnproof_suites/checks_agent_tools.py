@@ -94,13 +94,13 @@ def results_reach_the_model(view: View) -> Findings:
     for turn, script in ordinary_turns(view):
         runs = [run for run in turn.view.tool_runs if run.outcome == "ok" and run.name in script.results]
         returned = [(run, script.results[run.name].for_args(run.args).result) for run in runs]
-        wanted = [(run, text) for run, text in returned if isinstance(text, str) and text.strip()]
+        expected = [(run, text) for run, text in returned if isinstance(text, str) and text.strip()]
         requests = [one for one in turn.requests if one.call is not None]
-        if not wanted or not requests:
+        if not expected or not requests:
             continue
         results = (result for one in requests for result in results_in(sent_messages(one)))
         sent = [text for result in results for text in strings_in(result.result)]
-        missing = [(run, text) for run, text in wanted if without_blanks([text]) not in without_blanks(sent)]
+        missing = [(run, text) for run, text in expected if without_blanks([text]) not in without_blanks(sent)]
         for run, text in missing:
             yield _RESULT_LOST(
                 at_messages(requests[-1]),

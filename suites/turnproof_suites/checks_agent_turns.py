@@ -83,23 +83,23 @@ def one_turn_at_a_time(view: View) -> Findings:
         yield from findings_or_compared(wrong, "turns asked for at the same time")
 
 
-def _wrong_first(turn: AgentTurn, ended: TurnEnded, wanted: str) -> Iterator[Finding]:
+def _wrong_first(turn: AgentTurn, ended: TurnEnded, expected: str) -> Iterator[Finding]:
     if ended.outcome != "answer":
         yield _FIRST_WITHOUT_ANSWER(
             turn.view.at_end(), expected="answer", observed=ended.outcome, failure=failure(turn.view)
         )
-    elif without_blanks([wanted]) not in without_blanks([ended.text]):
-        yield _FIRST_WRONG_ANSWER(turn.at_ended("text"), expected=wanted, observed=ended.text)
+    elif without_blanks([expected]) not in without_blanks([ended.text]):
+        yield _FIRST_WRONG_ANSWER(turn.at_ended("text"), expected=expected, observed=ended.text)
 
 
-def _wrong_second(turn: AgentTurn, second: SaidBeside, wanted: str) -> Iterator[Finding]:
+def _wrong_second(turn: AgentTurn, second: SaidBeside, expected: str) -> Iterator[Finding]:
     if second.outcome == "open":
         yield _SECOND_NEVER_ENDED(turn.step.at_event(second, "outcome"))
     elif second.outcome == "error" and not second.typed:
         place = turn.step.at_event(second, "error")
         yield _SECOND_UNTYPED.of_error(place, second)
-    elif second.outcome == "answer" and without_blanks([wanted]) not in without_blanks([second.text]):
-        yield _SECOND_WRONG_ANSWER(turn.step.at_event(second, "text"), expected=wanted, observed=second.text)
+    elif second.outcome == "answer" and without_blanks([expected]) not in without_blanks([second.text]):
+        yield _SECOND_WRONG_ANSWER(turn.step.at_event(second, "text"), expected=expected, observed=second.text)
 
 
 def _last_text(script: Turn) -> str:
@@ -243,9 +243,9 @@ def _wrong_next(turn: AgentTurn, ended: TurnEnded, since: Place, codes: _NextTur
         return
     last = turn.answers[-1:]
     if without_blanks(quote.text for quote in last) not in without_blanks([ended.text]):
-        wanted = "".join(quote.text for quote in last)
+        expected = "".join(quote.text for quote in last)
         related = (*(quote.place for quote in last), since)
-        yield codes.wrong_answer(turn.at_ended("text"), expected=wanted, observed=ended.text, related=related)
+        yield codes.wrong_answer(turn.at_ended("text"), expected=expected, observed=ended.text, related=related)
     yield from turn.missing_findings(codes.text_missing, turn.missing_texts(turn.earlier_turns), since)
 
 

@@ -112,12 +112,12 @@ def background_results_are_kept(view: View) -> Findings:
         script = late.step.turn.script
         if late.event.waited or late.event.cancelled or late.call is None or script is None:
             continue
-        wanted = script.results[late.event.name].for_args(dict(late.call.args)).result
+        expected = script.results[late.event.name].for_args(dict(late.call.args)).result
         own_results = [one for one in late.event.results if one.call_id == late.call.id]
         if not own_results:
             others = [one.call_id for one in late.event.results]
             yield _RESULT_LOST(late.step.at_event(late.event), call=late.call.id, observed=others)
-        elif without_blanks(strings_in(wanted)) not in without_blanks(strings_in(own_results[-1].result)):
-            yield _OTHER(late.step.at_event(late.event), expected=wanted, observed=own_results[-1].result)
+        elif without_blanks(strings_in(expected)) not in without_blanks(strings_in(own_results[-1].result)):
+            yield _OTHER(late.step.at_event(late.event), expected=expected, observed=own_results[-1].result)
         else:
             yield Compared("results of tools in the background")

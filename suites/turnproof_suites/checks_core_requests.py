@@ -198,23 +198,23 @@ def new_message_goes_out_once(view: View) -> Findings:
         last = request.session_messages[-1] if request.session_messages else None
         if last is None or last.role != "user" or not last.text.strip():
             continue
-        wanted = times_users_say(request.session_messages, last.text)
+        expected = times_users_say(request.session_messages, last.text)
         found = times_users_say(request.wire.messages, last.text)
         # An instruction between turns may go out in the user's name.
         instructions = [message.text for message in request.session_messages if message.role == "system"]
         instructed = without_blanks(instructions).count(without_blanks([last.text]))
-        if found > wanted + instructed:
+        if found > expected + instructed:
             session_words = user_words(request.session_messages)
-            found = max(wanted, times_users_say_without_notes(request.wire.messages, last.text, session_words))
+            found = max(expected, times_users_say_without_notes(request.wire.messages, last.text, session_words))
         # Two messages may say it where they meet, until something stands between them in the request.
         least = sum(times_users_say([message], last.text) for message in request.session_messages)
-        if least <= found <= wanted + instructed:
+        if least <= found <= expected + instructed:
             yield Compared("new messages")
             continue
         missing = found < least
         yield (_NEW_MESSAGE_MISSING if missing else _NEW_MESSAGE_REPEATED)(
             _at_last_text(request, "" if missing else last.text),
-            expected=least if missing else wanted,
+            expected=least if missing else expected,
             observed=found,
             related=(request.at_session(last),),
             message=last.text,
@@ -274,14 +274,14 @@ _OTHER_MODEL = finding(
 @check("core/asks-for-the-model-it-was-given")
 def asks_for_the_model_it_was_given(view: View) -> Findings:
     """By name, or by the name that the service knows it under."""
-    wanted = view.transcript.model
-    facts = view.dialect.models.get(wanted)
-    same = {wanted, facts.alias_of if facts is not None else wanted, facts.id if facts is not None else wanted}
+    expected = view.transcript.model
+    facts = view.dialect.models.get(expected)
+    same = {expected, facts.alias_of if facts is not None else expected, facts.id if facts is not None else expected}
     for request in read_requests(view):
         if request.wire.model in same:
             yield Compared("model names")
         else:
-            yield _OTHER_MODEL(request.at("model"), expected=wanted, observed=request.wire.model)
+            yield _OTHER_MODEL(request.at("model"), expected=expected, observed=request.wire.model)
 
 
 _TOO_MANY_REQUESTS = finding(

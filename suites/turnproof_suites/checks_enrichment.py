@@ -23,14 +23,14 @@ _OTHER_TEXT = finding(
 def prompts_are_enriched_in_order(view: View) -> Findings:
     """Each request has what the user says in this turn, as the hooks leave it in order of their priority."""
     for step in turns_done(view) if view.scenario.enrichers else ():
-        wanted = view.scenario.enriched(step.turn.user_text)
+        expected = view.scenario.enriched(step.turn.user_text)
         for exchange in step.generated:
             sent = sent_messages(exchange)
-            if users_say(sent, wanted):
+            if users_say(sent, expected):
                 yield Compared("enriched messages")
             else:
                 texts = [message.text for message in sent if message.role == "user" and message.text]
-                yield _OTHER_TEXT(at_messages(exchange), expected=wanted, observed=texts)
+                yield _OTHER_TEXT(at_messages(exchange), expected=expected, observed=texts)
 
 
 _AGAIN = finding(

@@ -149,20 +149,20 @@ def class_fits_the_status(view: View) -> Findings:
     """By status and the API's error type, never by words in the text."""
     for call, failed, answer in refused_calls(view):
         meaning = meaning_of(call)
-        wanted = (
+        expected = (
             CLASSES_BY_STATUS.get(answer.status) if meaning in (None, "context-limit") else CLASSES_BY_MEANING[meaning]
         )
-        if wanted is None or not failed.typed:
+        if expected is None or not failed.typed:
             continue
-        if is_one_of(failed, *wanted):
+        if is_one_of(failed, *expected):
             yield Compared("classes of errors")
         else:
             yield _WRONG_CLASS.of_error(
                 call.at(Side.ERROR, "error"),
                 failed,
-                expected=[one.__name__ for one in wanted],
+                expected=[one.__name__ for one in expected],
                 related=at_error_answer(call),
-                classes=alternatives(wanted),
+                classes=alternatives(expected),
                 answer=answer_in_words(answer),
             )
 

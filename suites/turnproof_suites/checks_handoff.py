@@ -40,13 +40,13 @@ def foreign_history_is_sent(view: View) -> Findings:
     """Every text, call and result that was said elsewhere is in each request, in order."""
     asides = [text for message in view.scenario.given for text in _optional_texts(message)]
     instructions = {without_blanks(message.text) for message in view.scenario.given if message.role == "system"}
-    wanted = [content for content, _ in _content_with_origins(view.scenario.given)]
+    expected = [content for content, _ in _content_with_origins(view.scenario.given)]
     for exchange in _requests(view):
         assert exchange.call is not None
         messages = with_native_calls(view.scenario.given, exchange.call.messages)
         sent = _content_with_origins(_without_attachments(messages, view.scenario.given), asides)
         left = iter(sent)
-        for content in wanted:
+        for content in expected:
             found, origin = next(left, (UNSET, None))
             while not _is_same_content(found, content) and _is_instruction(found, instructions):
                 found, origin = next(left, (UNSET, None))

@@ -153,10 +153,10 @@ def content_keeps_its_order(view: View) -> Findings:
         for message in request.session_messages:
             if message.role != "user" or not any(isinstance(part, InlineData | FileRef) for part in message.parts):
                 continue
-            wanted = _content_row(view.dialect.in_order_of(request.wire, [message]))
-            if len(wanted) < 2 or not all(_stands_in(sent, item) for item in wanted):
+            content = _content_row(view.dialect.in_order_of(request.wire, [message]))
+            if len(content) < 2 or not all(_stands_in(sent, item) for item in content):
                 continue
-            if any(_matches(sent[n : n + len(wanted)], wanted) for n in range(len(sent) - len(wanted) + 1)):
+            if any(_matches(sent[n : n + len(content)], content) for n in range(len(sent) - len(content) + 1)):
                 yield Compared("orders of content")
             else:
                 expected = [form for one in plain([message]) for form in one["parts"]]
@@ -182,9 +182,15 @@ def _stands_in(row: list[JSON], item: JSON) -> bool:
     return any(item in text for text in row if isinstance(text, str)) if isinstance(item, str) else item in row
 
 
-def _matches(sent: list[JSON], wanted: list[JSON]) -> bool:
+def _matches(sent: list[JSON], expected: list[JSON]) -> bool:
     """Whether both have the same content; texts at the borders may be joined with those of other messages."""
     first, last = sent[0], sent[-1]
-    begins = first.endswith(wanted[0]) if isinstance(first, str) and isinstance(wanted[0], str) else first == wanted[0]
-    ends = last.startswith(wanted[-1]) if isinstance(last, str) and isinstance(wanted[-1], str) else last == wanted[-1]
-    return begins and ends and sent[1:-1] == wanted[1:-1]
+    begins = (
+        first.endswith(expected[0]) if isinstance(first, str) and isinstance(expected[0], str) else first == expected[0]
+    )
+    ends = (
+        last.startswith(expected[-1])
+        if isinstance(last, str) and isinstance(expected[-1], str)
+        else last == expected[-1]
+    )
+    return begins and ends and sent[1:-1] == expected[1:-1]

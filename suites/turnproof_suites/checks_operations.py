@@ -95,11 +95,11 @@ def revert_keeps_the_earlier_turns(view: View) -> Findings:
             yield _refused(step, _REVERT_REFUSED)
             continue
         starts = [*turn_starts(step.history_before), len(step.history_before)]
-        wanted = step.history_before[: starts[target + 1]]
-        if same_history(wanted, step.history, ids=False):
+        expected = step.history_before[: starts[target + 1]]
+        if same_history(expected, step.history, ids=False):
             yield Compared("histories after a revert")
         else:
-            yield from _changed(step, wanted, _REVERT_WRONG)
+            yield from _changed(step, expected, _REVERT_WRONG)
 
 
 _OUT_OF_RANGE_ACCEPTED = finding(
@@ -290,8 +290,8 @@ def _refused(step: Step, code: FindingCode) -> Finding:
     return code.of_error(step.at_event(refusal, "error"), refusal)
 
 
-def _changed(step: Step, wanted: tuple[Message, ...], code: FindingCode) -> Iterator[Finding]:
-    for one in value_differences(content(wanted), content(step.history)):
+def _changed(step: Step, expected: tuple[Message, ...], code: FindingCode) -> Iterator[Finding]:
+    for one in value_differences(content(expected), content(step.history)):
         yield code(step.at_change(one), expected=one.expected, observed=one.observed, related=step.at_before())
 
 

@@ -285,13 +285,13 @@ _OTHER_MODEL = finding(
 @check("sessions/model-stays-the-one-asked-for", needs="wire")
 def model_stays_the_one_asked_for(view: View) -> Findings:
     """In every session, new or taken up."""
-    wanted = view.transcript.model
-    facts = view.dialect.models.get(wanted)
-    same = {wanted, facts.alias_of if facts is not None else wanted, facts.id if facts is not None else wanted}
+    expected = view.transcript.model
+    facts = view.dialect.models.get(expected)
+    same = {expected, facts.alias_of if facts is not None else expected, facts.id if facts is not None else expected}
     for turn in agent_turns(view):
         if turn.request is None or turn.request.call is None:
             continue
         if turn.request.call.model in same:
             yield Compared("models that were asked")
         else:
-            yield _OTHER_MODEL(turn.request.at_read("model"), expected=wanted, observed=turn.request.call.model)
+            yield _OTHER_MODEL(turn.request.at_read("model"), expected=expected, observed=turn.request.call.model)

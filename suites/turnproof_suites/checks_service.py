@@ -40,17 +40,17 @@ def what_the_service_did_goes_back(view: View) -> Findings:
     """From the wire to the wire: in every later request, and in the order in which it came."""
     done = [_Done(one, part, form) for one in answered_calls(view) for part, form in _service_parts(one.wire.parts)]
     for request in read_requests(view):
-        wanted = [one for one in done if one.answer.call.index < request.call.index]
-        if not wanted:
+        expected = [one for one in done if one.answer.call.index < request.call.index]
+        if not expected:
             continue
-        forms = [one.form for one in wanted]
+        forms = [one.form for one in expected]
         own = list(
             _service_parts(
                 part for message in request.wire.messages if message.role == "model" for part in message.parts
             )
         )
         found = [form for _, form in own]
-        missing = [one for one in wanted if one.form not in found]
+        missing = [one for one in expected if one.form not in found]
         for one in missing:
             place, came = request.at_wire_message(one.answer.response), one.answer.at_wire(one.part)
             yield _MISSING(place, expected=one.form, related=(came,))

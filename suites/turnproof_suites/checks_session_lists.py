@@ -54,9 +54,9 @@ def list_has_every_session(view: View) -> Findings:
     for action, turn in _lists(view):
         where, folders = action.folder, turn.folders
         undamaged = [label for label in turn.known_sessions if label not in turn.damaged_sessions]
-        wanted = [label for label in undamaged if where == EVERYWHERE or folders.get(label) == where]
+        expected = [label for label in undamaged if where == EVERYWHERE or folders.get(label) == where]
         count = Counter(entry.session for entry in action.event.listed)
-        missing = [label for label in wanted if not count[label]]
+        missing = [label for label in expected if not count[label]]
         twice = [label for label, times in count.items() if times > 1]
         for label in missing:
             yield _UNLISTED(action.at("listed"), expected=label, observed=list(count))
@@ -65,7 +65,7 @@ def list_has_every_session(view: View) -> Findings:
             yield _LISTED_TWICE(
                 others[0], expected=1, observed=count[label], related=(first, *others[1:]), session=label
             )
-        if wanted and not missing and not twice:
+        if expected and not missing and not twice:
             yield Compared("lists of sessions")
 
 

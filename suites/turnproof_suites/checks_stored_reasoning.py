@@ -65,9 +65,9 @@ def reasoning_goes_back_with_its_call(view: View) -> Findings:
         if not link.call.began.round:
             continue
         there = {_seal(thought) for thought, _ in _sealed(link.request.wire.messages)}
-        wanted = {result.call_id for result in results_in(link.call.began.messages[-1:])}
+        expected = {result.call_id for result in results_in(link.call.began.messages[-1:])}
         for thought, after in _sealed(link.call.began.messages):
-            if not isinstance(after, FunctionCall) or after.id not in wanted:
+            if not isinstance(after, FunctionCall) or after.id not in expected:
                 continue
             if _seal(thought) in there or link.request.wire.looked_up:
                 yield Compared("reasoning in front of calls")

@@ -84,13 +84,13 @@ _NEW_TOOLS = finding(
 def tools_go_out_with_every_request(view: View) -> Findings:
     """Of requests that go on from an answer, where the session has tools."""
     for link in links(view):
-        wanted, found = _tools(link)
-        if link.head is None or not wanted:
+        expected, found = _tools(link)
+        if link.head is None or not expected:
             continue
-        if set(wanted) <= set(found):
+        if set(expected) <= set(found):
             yield Compared("tools of a chain")
         else:
-            yield _TOOLS(link.request.at(), expected=wanted, observed=found or "none")
+            yield _TOOLS(link.request.at(), expected=expected, observed=found or "none")
 
 
 @check("stored/changed-tools-replace-the-old", needs="calls")
@@ -98,14 +98,14 @@ def changed_tools_replace_the_old(view: View) -> Findings:
     """Of the first request after a change."""
     before: set[str] | None = None
     for link in links(view):
-        wanted, found = _tools(link)
-        changed, before = before is not None and before != set(wanted), set(wanted)
+        expected, found = _tools(link)
+        changed, before = before is not None and before != set(expected), set(expected)
         if not changed:
             continue
-        if sorted(wanted) == sorted(found):
+        if sorted(expected) == sorted(found):
             yield Compared("changed tools")
         else:
-            yield _NEW_TOOLS(link.request.at("tools"), expected=wanted, observed=found or "none")
+            yield _NEW_TOOLS(link.request.at("tools"), expected=expected, observed=found or "none")
 
 
 def _tools(link: Link) -> tuple[list[str], list[str]]:

@@ -208,16 +208,16 @@ def callbacks_follow_the_models_order(view: View) -> Findings:
         events = _first_of_each(_callback_kinds(one.call))
         observed = [kind for kind, _ in events]
         kinds = {kind.partition(":")[0] for kind in observed}
-        wanted = _without_repeats([kind for kind in _part_kinds(one.wire.parts) if kind.partition(":")[0] in kinds])
+        expected = _without_repeats([kind for kind in _part_kinds(one.wire.parts) if kind.partition(":")[0] in kinds])
         # What is missing, doubled or renamed is another requirement's business.
-        if len(wanted) < 2 or sorted(wanted) != sorted(observed):
+        if len(expected) < 2 or sorted(expected) != sorted(observed):
             continue
-        first = next((event for (kind, event), due in zip(events, wanted, strict=True) if kind != due), None)
+        first = next((event for (kind, event), due in zip(events, expected, strict=True) if kind != due), None)
         if first is None:
             yield Compared("orders of callbacks")
         else:
             place = one.call.at_callback(first)
-            yield _CALLED_BACK_OTHERWISE(place, expected=wanted, observed=observed, related=(one.at_wire(),))
+            yield _CALLED_BACK_OTHERWISE(place, expected=expected, observed=observed, related=(one.at_wire(),))
 
 
 def _orders(view: View) -> Iterator[tuple[ProviderCall, JSON]]:

@@ -43,31 +43,31 @@ def schema_is_on_the_wire(view: View) -> Findings:
             yield _SCHEMA_MISSING(request.at(), expected=schema)
 
 
-def _has_schema(value: JSON, wanted: Mapping[str, Any]) -> bool:
+def _has_schema(value: JSON, expected: Mapping[str, Any]) -> bool:
     if isinstance(value, dict):
-        if isinstance(value.get("properties"), dict) and _has_properties(value, wanted):
+        if isinstance(value.get("properties"), dict) and _has_properties(value, expected):
             return True
-        return any(_has_schema(item, wanted) for item in value.values())
-    return isinstance(value, list) and any(_has_schema(item, wanted) for item in value)
+        return any(_has_schema(item, expected) for item in value.values())
+    return isinstance(value, list) and any(_has_schema(item, expected) for item in value)
 
 
-def _has_properties(sent: Any, wanted: Any) -> bool:
+def _has_properties(sent: Any, expected: Any) -> bool:
     """Whether all properties are there, as deep as one can see, and those that have to be given still have to be.
 
     An API has its own spelling of types, objects may be closed, and what is inside may be written somewhere else.
     """
-    if not isinstance(wanted, Mapping):
+    if not isinstance(expected, Mapping):
         return True
     if not isinstance(sent, dict):
         return False
     properties, required = sent.get("properties"), sent.get("required")
     if isinstance(properties, dict):
-        named = wanted.get("properties", {}).items()
+        named = expected.get("properties", {}).items()
         if not all(name in properties and _has_properties(properties[name], inner) for name, inner in named):
             return False
-    if isinstance(required, list) and not all(name in required for name in wanted.get("required", ())):
+    if isinstance(required, list) and not all(name in required for name in expected.get("required", ())):
         return False
-    return "items" not in sent or _has_properties(sent["items"], wanted.get("items"))
+    return "items" not in sent or _has_properties(sent["items"], expected.get("items"))
 
 
 _OUTPUT_CHANGED = finding(
@@ -94,10 +94,10 @@ def output_is_parsed(view: View) -> Findings:
             continue
         text = spoken_text(one.wire.parts)
         try:
-            wanted = msgspec.json.decode(text)
+            expected = msgspec.json.decode(text)
         except msgspec.DecodeError:
             continue  # the model did not keep to the schema
-        differing = list(walk_steps(wanted, one.response.structured_output))
+        differing = list(walk_steps(expected, one.response.structured_output))
         for steps, wrote, parsed in differing:
             yield _OUTPUT_CHANGED(
                 one.at("structured_output", *steps),

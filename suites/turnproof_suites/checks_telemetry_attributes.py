@@ -165,12 +165,12 @@ def figures_are_the_providers(view: View) -> Findings:
 
 def _wrong_figures(turn: TurnSpans, answer: Answer, usage: TokenUsage) -> Iterator[Finding]:
     for what, (names, field) in _FIGURES.items():
-        wanted = getattr(usage, field) or 0
+        expected = getattr(usage, field) or 0
         # What a span does not say counts as 0.
         figure = next(filter(None, map(answer.span.attributes.get, names)), 0)
-        if figure != wanted and (figure or not answer.cancelled):
+        if figure != expected and (figure or not answer.cancelled):
             place = at_attribute(turn.view, answer.span, *names)
-            yield _FIGURE(place, expected=wanted, observed=figure, related=answer.places, what=what)
+            yield _FIGURE(place, expected=expected, observed=figure, related=answer.places, what=what)
 
 
 _CALL_NAME = finding(

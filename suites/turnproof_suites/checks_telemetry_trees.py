@@ -233,15 +233,15 @@ def paths_give_the_same_tree(view: View) -> Findings:
     for turn in turn_spans(view):
         if not turn.spans or not turn.step.ordinary or len(turn.tool_outcomes) != turn.calls_offered:
             continue  # a call of a tool that nobody knows runs nothing, and need not have a span
-        wanted = []
+        expected = []
         for exchange in turn.exchanges:
             answer = exchange.answer
-            wanted += ["call", *(["tool"] * len(calls_in(answer.parts)) if answer is not None else [])]
+            expected += ["call", *(["tool"] * len(calls_in(answer.parts)) if answer is not None else [])]
         found = [_span_kind(span) for span in turn.spans if calls_the_model(span) or runs_a_tool(span)]
-        if found == wanted:
+        if found == expected:
             yield Compared("trees of undisturbed turns")
         else:
-            yield _OTHER_TREE(turn.turn.at(Side.SPAN), expected=wanted, observed=found)
+            yield _OTHER_TREE(turn.turn.at(Side.SPAN), expected=expected, observed=found)
 
 
 def _span_kind(span: SpanMade) -> str:

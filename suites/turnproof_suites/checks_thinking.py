@@ -86,9 +86,9 @@ def _replay_findings(view: View, redacted: bool, what: str, missing: FindingCode
         sent = [part for message in _current(request) for part in _carriers(message.parts)]
         seals = [_seal(part) for part in _signed_parts(sent)]
         known = [_without_name(seal) for seal in seals]
-        wanted = [(exchange, part) for exchange, answer in before for part in _signed_parts(answer.parts)]
-        strange = [part for part in sent if _seal(part) not in [_seal(own) for _, own in wanted]]
-        for exchange, part in wanted:
+        expected = [(exchange, part) for exchange, answer in before for part in _signed_parts(answer.parts)]
+        strange = [part for part in sent if _seal(part) not in [_seal(own) for _, own in expected]]
+        for exchange, part in expected:
             if _is_redacted(part) is not redacted:
                 continue
             if _without_name(_seal(part)) in known:
@@ -107,10 +107,10 @@ def _replay_findings(view: View, redacted: bool, what: str, missing: FindingCode
 def _is_alike(sent: Thought | FunctionCall, own: Thought | FunctionCall) -> bool:
     """Whether a part says what the model's own part says, whatever signs or encrypts it."""
     match sent, own:
-        case Thought(text=text), Thought(text=wanted):
-            return text == wanted and (bool(text) or _is_redacted(sent) is _is_redacted(own))
-        case FunctionCall(name=name, args=args), FunctionCall(name=tool, args=wanted):
-            return name == tool and args == wanted
+        case Thought(text=text), Thought(text=expected):
+            return text == expected and (bool(text) or _is_redacted(sent) is _is_redacted(own))
+        case FunctionCall(name=name, args=args), FunctionCall(name=tool, args=expected):
+            return name == tool and args == expected
     return False
 
 
@@ -220,18 +220,18 @@ _ORDER = finding(
 def comes_before_its_call(view: View) -> Findings:
     """In the request, thoughts and calls stand in the order in which the model produced them."""
     for request, before in _in_the_loop(view):
-        wanted = [_kind(part) for _, answer in before for part in _ordered(answer.parts)]
+        expected = [_kind(part) for _, answer in before for part in _ordered(answer.parts)]
         parts = [part for message in _current(request) for part in _ordered(message.parts)]
         observed = list(map(_kind, parts))
-        if sorted(wanted) != sorted(observed):
+        if sorted(expected) != sorted(observed):
             continue  # something is missing: another requirement's business
-        if wanted == observed:
+        if expected == observed:
             yield Compared("orders of thinking and calls")
         else:
             # The first thought from there on has come behind a call, or in front of one that it followed.
-            moved = next(n for n, kind in enumerate(wanted) if observed[n] != kind)
+            moved = next(n for n, kind in enumerate(expected) if observed[n] != kind)
             first = next(part for part in parts[moved:] if isinstance(part, Thought))
-            yield _ORDER(request.at_part(first), expected=wanted, observed=observed)
+            yield _ORDER(request.at_part(first), expected=expected, observed=observed)
 
 
 def _ordered(parts: Iterable[Part]) -> list[Part]:
@@ -379,8 +379,8 @@ def _began_without_thinking(messages: Sequence[Message]) -> bool:
 @check("thinking/setting-goes-out")
 def setting_goes_out(view: View) -> Findings:
     """What was switched on is asked for, in every request."""
-    wanted = view.scenario.options.get("thinking")
-    if not wanted:
+    expected = view.scenario.options.get("thinking")
+    if not expected:
         return
     for request in read_requests(view):
         settings = request.wire.settings
@@ -389,4 +389,4 @@ def setting_goes_out(view: View) -> Findings:
         elif _began_without_thinking(request.wire.messages):
             continue  # the API refuses the setting until the calls of this answer have come to an end
         else:
-            yield _NOT_ASKED_FOR(request.at(), expected=wanted, observed=sorted(settings))
+            yield _NOT_ASKED_FOR(request.at(), expected=expected, observed=sorted(settings))

@@ -73,8 +73,8 @@ def _changed_definition(request: ReadRequest, tool: ToolSchema, sent: ToolSchema
         place = request.at_tool(sent.name, "description")
         yield _DESCRIPTION_CHANGED(place, expected=tool.description, observed=sent.description, tool=tool.name)
     for field in ("properties", "required"):
-        wanted, found = tool.parameters.get(field), sent.parameters.get(field)
-        for parameter in sorted(set(wanted or ()) - set(found or ())):
+        expected, found = tool.parameters.get(field), sent.parameters.get(field)
+        for parameter in sorted(set(expected or ()) - set(found or ())):
             place = request.at_tool(sent.name, "parameters", field)
             yield _PARAMETER_LOST(place, expected=parameter, observed=sorted(found or ()), field=field, tool=tool.name)
 
@@ -209,16 +209,16 @@ _ORDER = finding(
 def results_keep_the_order_of_calls(view: View) -> Findings:
     """The results of parallel calls come in call order, however long each tool took."""
     for request, calls in _answers(view):
-        wanted = [call.id for call in calls]
+        expected = [call.id for call in calls]
         results = results_in(_after_last_answer(request.wire))
         found = [result.call_id for result in results]
-        if len(wanted) < 2 or sorted(wanted) != sorted(found):
+        if len(expected) < 2 or sorted(expected) != sorted(found):
             continue
-        if wanted == found:
+        if expected == found:
             yield Compared("orders of results")
         else:
-            first = next(result for result, id in zip(results, wanted, strict=True) if result.call_id != id)
-            yield _ORDER(request.at_part(first, "call_id"), expected=wanted, observed=found)
+            first = next(result for result, id in zip(results, expected, strict=True) if result.call_id != id)
+            yield _ORDER(request.at_part(first, "call_id"), expected=expected, observed=found)
 
 
 _FAILURE_MARK = finding(
@@ -262,9 +262,9 @@ _UNANSWERED = finding(
 def unknown_and_failing_tools_are_answered(view: View) -> Findings:
     """The session answers such a call with an error; the adapter sends it like any other result."""
     for request, calls in _answers(view):
-        wanted = {result.call_id for result in request.session_messages[-1].results if result.is_error}
+        expected = {result.call_id for result in request.session_messages[-1].results if result.is_error}
         found = {result.call_id for result in results_in(request.wire.messages)}
-        for call in (each for each in calls if each.id in wanted):
+        for call in (each for each in calls if each.id in expected):
             if call.id in found:
                 yield Compared("results of tools that failed or do not exist")
             else:

@@ -62,11 +62,11 @@ def at_held_text(step: Step, text: str) -> Place:
 
 
 def _position(messages: Sequence[Message], text: str) -> tuple[int, str, int, str] | None:
-    wanted = without_blanks([text])
+    words = without_blanks([text])
     for number in reversed(range(len(messages))):
         for place, part in enumerate(messages[number].parts):
-            if isinstance(part, Text) and wanted in without_blanks([part.text]):
+            if isinstance(part, Text) and words in without_blanks([part.text]):
                 return number, "parts", place, "text"
-            if isinstance(part, ToolResult) and wanted in without_blanks([str(part.result)]):
+            if isinstance(part, ToolResult) and words in without_blanks([str(part.result)]):
                 return number, "parts", place, "result"
     return None

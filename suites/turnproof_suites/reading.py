@@ -65,9 +65,9 @@ class AnsweredCall:
         assert exchange is not None, "there was an answer"
         return exchange.at_usage()
 
-    def at_text(self, wanted: str) -> Place:
-        """The place where the visible text of `response` first differs from `wanted`; its end where that goes on."""
-        part = _differing_text(self.response.parts, wanted)
+    def at_text(self, text: str) -> Place:
+        """The place where the visible text of `response` first differs from `text`; its end where that goes on."""
+        part = _differing_text(self.response.parts, text)
         return self.at("parts") if part is None else self.at_part(part, "text")
 
     def at_wire_text(self, text: str) -> Place:
@@ -122,11 +122,11 @@ class ReadRequest:
 
     def at_wire_message(self, session_message: m.Message | m.ProviderResponse) -> Place:
         """The place of the parts of the message that carries what was held; of all messages where none does."""
-        wanted = [form for message in plain([m.Message("user", session_message.parts)]) for form in message["parts"]]
+        expected = [form for message in plain([m.Message("user", session_message.parts)]) for form in message["parts"]]
         best: tuple[int, int] | None = None
         for n, message in enumerate(self.wire.messages):
             forms = [form for one in plain([m.Message("user", message.parts)]) for form in one["parts"]]
-            alike = sum(form in forms for form in wanted)
+            alike = sum(form in forms for form in expected)
             if alike and (best is None or alike >= best[0]):
                 best = alike, n
         return self.at("messages") if best is None else self.at("messages", best[1])
@@ -434,10 +434,10 @@ def value_differences(expected: m.JSON, observed: m.JSON) -> Iterator[ValueDiffe
     """Every place where two JSON values differ."""
     if equal(expected, observed):
         return
-    for steps, found, wanted in walk_steps(observed, expected):
+    for steps, found, value in walk_steps(observed, expected):
         lacking = found is ABSENT
         yield ValueDifference(
-            steps[:-1] if lacking else steps, UNSET if wanted is ABSENT else wanted, UNSET if lacking else found
+            steps[:-1] if lacking else steps, UNSET if value is ABSENT else value, UNSET if lacking else found
         )
 
 

@@ -6,13 +6,12 @@ unless the request says `"stream": false`; the API does so only where it says `t
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from aiohttp import ClientSession, TCPConnector, web
+from loop_thread import serving_app
 
 _PASSED = ("content-type", "retry-after")
 
@@ -20,20 +19,7 @@ _PASSED = ("content-type", "retry-after")
 @contextmanager
 def in_front_of(mock: str) -> Iterator[str]:
     """The front on a free port of loopback until the block ends: its address."""
-    loop = asyncio.new_event_loop()
-    runner, address = loop.run_until_complete(_start(mock))
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    try:
-        yield address
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
-        loop.run_until_complete(runner.cleanup())
-        loop.close()
 
-
-async def _start(mock: str) -> tuple[web.AppRunner, str]:
     async def pass_on(request: web.Request) -> web.StreamResponse:
         path = request.rel_url.raw_path_qs.replace("/v1/", "/v1beta/", 1)
         body = _with_stream_said(request.path, await request.read())
@@ -52,10 +38,8 @@ async def _start(mock: str) -> tuple[web.AppRunner, str]:
 
     app = web.Application(client_max_size=2**28)
     app.router.add_route("*", "/{path:.*}", pass_on)
-    runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    return runner, f"http://127.0.0.1:{runner.addresses[0][1]}"
+    with serving_app(app) as address:
+        yield address
 
 
 def _with_stream_said(path: str, body: bytes) -> bytes:

@@ -105,14 +105,14 @@ def test_azures_address_without_a_deployment_needs_no_version_in_the_query() -> 
 
 
 def test_the_list_has_the_names_of_every_dialect() -> None:
-    wanted = set(messages.MESSAGE_BODY | messages.SYSTEM_MESSAGE | messages.CUSTOM_TOOL)
+    expected = set(messages.MESSAGE_BODY | messages.SYSTEM_MESSAGE | messages.CUSTOM_TOOL)
     for members in (messages.SOURCES, messages.TOOL_CHOICES, messages.THINKING, messages.OBJECT_SETTINGS):
-        wanted = wanted.union(*members.values())
-    wanted = wanted.union(*messages.BLOCKS.values(), responses.BODY, responses.COUNT_BODY, responses.MOVED)
+        expected = expected.union(*members.values())
+    expected = expected.union(*messages.BLOCKS.values(), responses.BODY, responses.COUNT_BODY, responses.MOVED)
     for blocks in (*BLOCKS.values(), CALL, FORMAT, TOOL):
-        wanted = wanted.union(*blocks.values())
-    wanted = wanted.union(*responses.BLOCKS.values(), *responses.ITEMS.values(), _KNOWN_ARGUMENTS)
+        expected = expected.union(*blocks.values())
+    expected = expected.union(*responses.BLOCKS.values(), *responses.ITEMS.values(), _KNOWN_ARGUMENTS)
     for table in (GEMINI, GATEWAY):
-        wanted = wanted.union(*table.values())
-    assert wanted - FIELD_NAMES == set()
+        expected = expected.union(*table.values())
+    assert expected - FIELD_NAMES == set()
     assert not any(map(is_listed, drawn_names(50)))

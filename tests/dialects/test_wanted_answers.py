@@ -60,7 +60,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "zai": {"model": "glm-4.7", **MESSAGES},
 }
 
-WANTED = {
+ANSWERS = {
     "a call": WantedAnswer(tool="write"),
     "text alone": WantedAnswer(no_call=True),
     "a short answer": WantedAnswer(most_tokens=4),
@@ -87,17 +87,17 @@ UNFORCED = {"zai"}
 """APIs that refuse a forced call."""
 
 
-@pytest.mark.parametrize("wanted", WANTED.values(), ids=WANTED)
+@pytest.mark.parametrize("expected", ANSWERS.values(), ids=ANSWERS)
 @pytest.mark.parametrize("api", ADDRESSES)
-def test_a_request_that_asks_for_an_answer_is_legal_and_says_what_is_wanted(api: str, wanted: WantedAnswer) -> None:
+def test_a_request_that_asks_for_an_answer_is_legal_and_says_what_is_wanted(api: str, expected: WantedAnswer) -> None:
     body = BODIES[api]
     assert read(api, body)[1] == []
-    fields = dialect(api).ask_for(body, wanted)
+    fields = dialect(api).ask_for(body, expected)
     call, refused = read(api, body | fields)
     assert refused == []
     forced = forced_tool(call.settings, call.tools)
-    assert (forced.name if forced is not None else None) == (None if api in UNFORCED else wanted.tool)
-    if wanted.most_tokens is not None:
+    assert (forced.name if forced is not None else None) == (None if api in UNFORCED else expected.tool)
+    if expected.most_tokens is not None:
         assert set(output_limits(call.settings).values()) == {LEAST.get(api, 4)}
     settings = {key: value for key, value in call.settings.items() if key == "temperature"}
     assert settings == {key: value for key, value in read(api, body)[0].settings.items() if key == "temperature"}
@@ -107,4 +107,4 @@ def test_a_request_that_asks_for_an_answer_is_legal_and_says_what_is_wanted(api:
 
 def test_a_model_that_thinks_is_forced_to_nothing() -> None:
     body = {**BODIES["anthropic-messages"], "thinking": {"type": "enabled", "budget_tokens": 1024}, "max_tokens": 4000}
-    assert dialect("anthropic-messages").ask_for(body, WANTED["a short call"]) == {}
+    assert dialect("anthropic-messages").ask_for(body, ANSWERS["a short call"]) == {}

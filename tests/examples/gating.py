@@ -36,24 +36,24 @@ SCENARIOS = frozenset(
 
 def main(folders: list[str]) -> None:
     """Decide the gates of all folders; ends with 1 if one could not be decided."""
-    wanted = [scenario for scenario in suite_scenarios(load_suite()) if scenario.name in SCENARIOS]
-    assert len(wanted) == len(SCENARIOS)
+    expected = [scenario for scenario in suite_scenarios(load_suite()) if scenario.name in SCENARIOS]
+    assert len(expected) == len(SCENARIOS)
     processes = get_context("fork")
     for step, folder in enumerate(folders):
         phases = [phase for phase in (step, step + 1) if 1 <= phase < len(folders)]
-        process = processes.Process(target=decide, args=(folder, phases, wanted))
+        process = processes.Process(target=decide, args=(folder, phases, expected))
         process.start()
         process.join()
         if process.exitcode:
             sys.exit(f"{folder}: the gates of phases {phases} could not be decided")
 
 
-def decide(folder: str, phases: list[int], wanted: list[Scenario]) -> None:
+def decide(folder: str, phases: list[int], expected: list[Scenario]) -> None:
     """Decide these gates of the project in a folder."""
     os.chdir(folder)
     config = load_config(Path.cwd())
     for phase in phases:
-        gate(GateOptions(phase, out=Path("reports"), in_process=True, config=config), wanted)
+        gate(GateOptions(phase, out=Path("reports"), in_process=True, config=config), expected)
 
 
 if __name__ == "__main__":

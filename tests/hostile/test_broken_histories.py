@@ -179,11 +179,11 @@ def says(sent: Any, result: ToolResult) -> bool:
     return bool(sent == result.result) or (result.is_error and isinstance(sent, str) and str(result.result) in sent)
 
 
-def first_of(history: Sequence[Message], wanted: ToolResult) -> bool:
+def first_of(history: Sequence[Message], expected: ToolResult) -> bool:
     """Whether no earlier result answers the same call: a second one has nothing to answer."""
-    calls = [call.id for message in history for call in message.calls].count(wanted.call_id)
-    before = [each for message in history for each in message.results if each.call_id == wanted.call_id]
-    return any(each is wanted for each in before[:calls])
+    calls = [call.id for message in history for call in message.calls].count(expected.call_id)
+    before = [each for message in history for each in message.results if each.call_id == expected.call_id]
+    return any(each is expected for each in before[:calls])
 
 
 # -- conversations that nobody asks anything in ---------------------------------------------------------------

@@ -83,8 +83,8 @@ def _files(adapters: Sequence[str], patterns: Sequence[str]) -> list[str]:
         file = path.relative_to(ADAPTERS).as_posix()
         package, slash, name = file.rpartition("/")
         is_relevant = not slash or package in adapters
-        wanted = not patterns or any(fnmatchcase(file, one) or fnmatchcase(name, one) for one in patterns)
-        if is_relevant and wanted and not any(fnmatchcase(file, one) for one in LEFT_OUT):
+        expected = not patterns or any(fnmatchcase(file, one) or fnmatchcase(name, one) for one in patterns)
+        if is_relevant and expected and not any(fnmatchcase(file, one) for one in LEFT_OUT):
             found.append(file)
     return found
 

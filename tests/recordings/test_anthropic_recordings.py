@@ -191,8 +191,8 @@ def test_recorded_errors_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[anthropic.Anthropic, Replayer]
 ) -> None:
     client, replayer = served
-    wanted = [each for each in exchanges if each.status != 200]
-    for exchange in serve_each(replayer, wanted, at_least=14):
+    expected = [each for each in exchanges if each.status != 200]
+    for exchange in serve_each(replayer, expected, at_least=14):
         with pytest.raises(anthropic.APIStatusError) as raised:
             client.messages.create(**REQUEST)
         assert raised.value.status_code == exchange.status, exchange.where
@@ -217,9 +217,9 @@ def test_recorded_streams_come_back_equal_through_the_sdk(
                 stream.until_done()
             assert raised.value.body == exchange.source["response"]["sse"][0]["data"], exchange.where
             continue
-        wanted = [each["data"] for each in exchange.source["response"]["sse"] if each["data"]["type"] != "ping"]
+        expected = [each["data"] for each in exchange.source["response"]["sse"] if each["data"]["type"] != "ping"]
         events = [event.to_dict(mode="json") for event in client.beta.messages.create(**REQUEST, stream=True)]
-        assert events == wanted, exchange.where
+        assert events == expected, exchange.where
         with client.beta.messages.stream(**REQUEST) as stream:
             final_message: Any = stream.get_final_message().to_dict(mode="json")
         assert _without_nulls(final_message["content"]) == _without_nulls(message["content"]), exchange.where

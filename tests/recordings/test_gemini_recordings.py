@@ -254,8 +254,8 @@ def test_recorded_batch_answers_come_back_equal_through_the_sdk(
 ) -> None:
     clients, replayer = served
     generated = [each for each in exchanges if each.source["operation"] == "generateContent" and each.status == 200]
-    wanted = [each for each in generated if not _asked_for_numbers(each)]
-    for exchange in serve_each(replayer, wanted, at_least=107):
+    chosen = [each for each in generated if not _asked_for_numbers(each)]
+    for exchange in serve_each(replayer, chosen, at_least=107):
         response = client_for(exchange, clients).models.generate_content(**REQUEST)
         assert dumped(response) == expected(exchange.source["response"]["json"], exchange), exchange.where
 
@@ -264,8 +264,8 @@ def test_recorded_streams_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Clients, Replayer]
 ) -> None:
     clients, replayer = served
-    wanted = [each for each in exchanges if "sse" in each.source["response"]]
-    for exchange in serve_each(replayer, wanted, at_least=20):
+    chosen = [each for each in exchanges if "sse" in each.source["response"]]
+    for exchange in serve_each(replayer, chosen, at_least=20):
         chunks = [dumped(chunk) for chunk in client_for(exchange, clients).models.generate_content_stream(**REQUEST)]
         assert chunks == expected(exchange.chunks, exchange), exchange.where
 
@@ -294,8 +294,8 @@ def test_recorded_errors_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Clients, Replayer]
 ) -> None:
     clients, replayer = served
-    wanted = [each for each in exchanges if each.status != 200]
-    for exchange in serve_each(replayer, wanted, at_least=6):
+    expected = [each for each in exchanges if each.status != 200]
+    for exchange in serve_each(replayer, expected, at_least=6):
         for ask in ("generate_content", "count_tokens"):
             with pytest.raises(errors.ClientError) as raised:
                 getattr(client_for(exchange, clients).models, ask)(**REQUEST)
@@ -309,8 +309,8 @@ def test_recorded_counts_and_caches_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Clients, Replayer]
 ) -> None:
     clients, replayer = served
-    wanted = [each for each in exchanges if each.status == 200 and accumulated(each) is None]
-    for exchange in serve_each(replayer, wanted, at_least=15):
+    expected = [each for each in exchanges if each.status == 200 and accumulated(each) is None]
+    for exchange in serve_each(replayer, expected, at_least=15):
         client, recorded = client_for(exchange, clients), exchange.source["response"]["json"]
         match exchange.request.method, exchange.source["operation"]:
             case "POST", "countTokens":

@@ -275,8 +275,8 @@ def test_recorded_batch_answers_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Any, Replayer]
 ) -> None:
     client, replayer = served
-    wanted = [each for each in exchanges if not each.streamed and each.status == 200]
-    for exchange in serve_each(replayer, wanted, at_least=147):
+    expected = [each for each in exchanges if not each.streamed and each.status == 200]
+    for exchange in serve_each(replayer, expected, at_least=147):
         completion = client.chat.completions.create(**REQUEST)
         assert completion.to_dict(mode="json") == exchange.source["response"]["json"], exchange.where
 
@@ -285,8 +285,8 @@ def test_recorded_streams_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Any, Replayer]
 ) -> None:
     client, replayer = served
-    wanted = [each for each in exchanges if each.streamed]
-    for exchange in serve_each(replayer, wanted, at_least=36):
+    expected = [each for each in exchanges if each.streamed]
+    for exchange in serve_each(replayer, expected, at_least=36):
         chunks = [chunk.to_dict(mode="json") for chunk in client.chat.completions.create(**REQUEST, stream=True)]
         assert chunks == _chunks(exchange), exchange.where
 
@@ -297,8 +297,8 @@ def test_recorded_errors_come_back_equal_through_the_sdk(
     import openai  # type: ignore[import-not-found, unused-ignore]
 
     client, replayer = served
-    wanted = [each for each in exchanges if each.status != 200]
-    for exchange in serve_each(replayer, wanted, at_least=13):
+    expected = [each for each in exchanges if each.status != 200]
+    for exchange in serve_each(replayer, expected, at_least=13):
         with pytest.raises(openai.APIStatusError) as raised:
             client.chat.completions.create(**REQUEST)
         error = exchange.source["response"]["json"]["error"]

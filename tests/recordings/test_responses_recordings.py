@@ -213,8 +213,8 @@ def test_recorded_batch_answers_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Any, Replayer]
 ) -> None:
     client, replayer = served
-    wanted = [each for each in exchanges if not each.streamed and last_response(each) is not None]
-    for exchange in serve_each(replayer, wanted, at_least=212):
+    expected = [each for each in exchanges if not each.streamed and last_response(each) is not None]
+    for exchange in serve_each(replayer, expected, at_least=212):
         response = client.responses.create(**REQUEST)
         assert response.to_dict(mode="json", warnings=False) == exchange.source["response"]["json"], exchange.where
 
@@ -223,8 +223,8 @@ def test_recorded_streams_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Any, Replayer]
 ) -> None:
     client, replayer = served
-    wanted = [each for each in exchanges if each.streamed]
-    for exchange in serve_each(replayer, wanted, at_least=39):
+    expected = [each for each in exchanges if each.streamed]
+    for exchange in serve_each(replayer, expected, at_least=39):
         events = [
             event.to_dict(mode="json", warnings=False) for event in client.responses.create(**REQUEST, stream=True)
         ]

@@ -48,13 +48,13 @@ def test_no_more_than_github_shows_and_the_rest_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "is_requested", "wanted"), [("true", False, True), ("", False, False), ("", True, True)]
+    ("value", "is_requested", "expected"), [("true", False, True), ("", False, False), ("", True, True)]
 )
 def test_they_are_written_on_github_or_when_asked_for(
-    value: str, is_requested: bool, wanted: bool, monkeypatch: pytest.MonkeyPatch
+    value: str, is_requested: bool, expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", value)
-    assert on_github(is_requested) is wanted
+    assert on_github(is_requested) is expected
 
 
 def test_a_file_is_named_from_the_root_of_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

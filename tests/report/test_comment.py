@@ -154,8 +154,8 @@ def test_what_adapters_wrote_is_no_markup_and_mentions_nobody(tmp_path: Path, te
     markdown = comment_md(diff(*sides))
     assert printable(markdown) == markdown
     page = MarkdownIt("commonmark").enable("table").render(markdown)
-    wanted = ("p", "strong", "code", "ul", "li", "pre", "h3", "details", "summary")
-    assert {tag.lstrip("/") for tag in re.findall(r"<(/?[a-z0-9]+)", page)} <= set(wanted)
+    expected = ("p", "strong", "code", "ul", "li", "pre", "h3", "details", "summary")
+    assert {tag.lstrip("/") for tag in re.findall(r"<(/?[a-z0-9]+)", page)} <= set(expected)
     outside = re.sub(r"<code[^>]*>.*?</code>", "", page, flags=re.DOTALL)
     for trick in ("octocat", "evil", "alert", "GH-7", "javascript"):
         assert trick in page or trick not in text

@@ -39,9 +39,9 @@ class Say:
 
 def done(do: str, outcome: str = "done", *, now: str | None = "", **fields: object) -> Stepped:
     """A step, and what came of it. `now` is the session of its turn unless something else is said."""
-    wanted = {key: fields.pop(key) for key in ("session", "label", "cwd", "last") if key in fields}
+    expected = {key: fields.pop(key) for key in ("session", "label", "cwd", "last") if key in fields}
     event = SessionStepped(do=do, outcome=outcome, now=now, **fields)  # type: ignore[arg-type]
-    return SessionStep(do, **wanted), event  # type: ignore[arg-type]
+    return SessionStep(do, **expected), event  # type: ignore[arg-type]
 
 
 def conversation(*turns: Say, system: str | None = None) -> View:

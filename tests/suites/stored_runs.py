@@ -98,8 +98,8 @@ def with_history(turn: int, change: Callable[[tuple[Message, ...]], tuple[Messag
     """Something else is held after a turn, or after a step before it."""
 
     def changed(one: t.HistorySnapshot) -> t.HistorySnapshot:
-        wanted = one.turn == turn and one.after == done
-        return replace(one, messages=tuple(change(one.messages))) if wanted else one
+        expected = one.turn == turn and one.after == done
+        return replace(one, messages=tuple(change(one.messages))) if expected else one
 
     return lambda view: spoilt(view, t.HistorySnapshot, changed, every=True)
 
@@ -146,8 +146,8 @@ def inserted(before: type[t.Event], turn: int, *new: t.Event, nth: int = 0) -> C
 
     def change(view: View) -> View:
         events = list(view.transcript.events)
-        wanted = view.transcript.of(before)[_index(view, before, turn, nth)]
-        at = next(place for place, one in enumerate(events) if one is wanted)
+        expected = view.transcript.of(before)[_index(view, before, turn, nth)]
+        at = next(place for place, one in enumerate(events) if one is expected)
         events[at:at] = [replace(one, turn=turn) for one in new]
         return View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
 

@@ -430,8 +430,8 @@ def test_the_answer_of_a_chain_may_be_given_up_for_the_whole_conversation_after_
         own["input"] = [*whole, {"role": "assistant", "content": "Noted."}, *own["input"]]
 
     spoilt_run = request(2, anew)(view)
-    wanted = ("stored/cancelled-answers-are-no-head", "stored/cancelled-turns-are-gone-on-from-as-held")
-    assert {status(one, spoilt_run) for one in wanted} == {Status.HELD}
+    expected = ("stored/cancelled-answers-are-no-head", "stored/cancelled-turns-are-gone-on-from-as-held")
+    assert {status(one, spoilt_run) for one in expected} == {Status.HELD}
 
 
 def test_an_answer_that_a_repeated_request_got_whole_is_no_failed_one() -> None:

@@ -168,21 +168,23 @@ def test_an_instruction_may_go_out_in_the_users_name() -> None:
     assert case.verdict(view).status is Status.HELD
 
 
-@pytest.mark.parametrize(("text", "wanted"), [("Be brief.", Status.HELD), ("Be long.", Status.VIOLATED)])
-def test_an_instruction_may_be_a_message_of_its_own_in_the_users_name(text: str, wanted: Status) -> None:
+@pytest.mark.parametrize(("text", "expected"), [("Be brief.", Status.HELD), ("Be long.", Status.VIOLATED)])
+def test_an_instruction_may_be_a_message_of_its_own_in_the_users_name(text: str, expected: Status) -> None:
     def moved(body: dict[str, Any]) -> None:
         body["system"] = [{"type": "text", "text": "You keep a greenhouse log."}]
         body["messages"].insert(0, {"role": "user", "content": [{"type": "text", "text": text}]})
 
     view = body(moved)(handed_over())
     requirement = suite().catalogue["handoff/foreign-history-is-sent"]
-    assert judge(requirement, "stateless", [view]).status is wanted
+    assert judge(requirement, "stateless", [view]).status is expected
 
 
 @pytest.mark.parametrize("requirement", ["handoff/foreign-history-is-sent", "core/instructions-between-turns-are-sent"])
-@pytest.mark.parametrize(("kind", "wanted"), [("ContextLimitError", Status.HELD), ("OverloadedError", Status.VIOLATED)])
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("ContextLimitError", Status.HELD), ("OverloadedError", Status.VIOLATED)]
+)
 def test_what_was_left_out_because_a_call_said_that_the_prompt_was_too_long_is_no_loss(
-    requirement: str, kind: str, wanted: Status
+    requirement: str, kind: str, expected: Status
 ) -> None:
     builder = RunBuilder(
         scripted([THREE], user="Now?"), name="handoff/made", tools=(READ,), system="You keep a log.\nBe brief."
@@ -193,7 +195,7 @@ def test_what_was_left_out_because_a_call_said_that_the_prompt_was_too_long_is_n
     builder.history = [message for message in builder.history if message.text == "Now?"]
     builder.system = "You keep a log."
     view = builder.call(THREE).end().view()
-    assert judge(suite().catalogue[requirement], "stateless", [view]).status is wanted
+    assert judge(suite().catalogue[requirement], "stateless", [view]).status is expected
 
 
 def test_a_session_that_knows_the_window_may_leave_out_what_came_first() -> None:

@@ -378,7 +378,7 @@ def test_one_wrong_argument_is_found_whichever_call_it_is_in() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "returned", "wanted"),
+    ("kind", "returned", "expected"),
     [
         ("object", {"n": 1}, Status.HELD),
         ("object", {"n": 2}, Status.VIOLATED),
@@ -387,17 +387,17 @@ def test_one_wrong_argument_is_found_whichever_call_it_is_in() -> None:
     ],
 )
 def test_a_string_of_json_may_be_read_where_the_schema_has_no_room_for_a_string(
-    kind: JSON, returned: JSON, wanted: Status
+    kind: JSON, returned: JSON, expected: Status
 ) -> None:
     tool = ToolSchema("note", "Note", {"type": "object", "properties": {"what": {"type": kind}}})
     call = FunctionCall("toolu_1", "note", {"what": '{"n": 1}'})
     view = RunBuilder(scripted([call]), tools=(tool,)).turn("Note it.").call(call).end().view()
     read = spoilt(view, Response, response_with(parts=(replace(call, args={"what": returned}),)))
-    assert status("tools/arguments-keep-their-values", read) is wanted
+    assert status("tools/arguments-keep-their-values", read) is expected
 
 
 @pytest.mark.parametrize(
-    ("kind", "sent", "returned", "wanted"),
+    ("kind", "sent", "returned", "expected"),
     [
         ("number", 2.0, 2, Status.VIOLATED),
         ("integer", 2.0, 2, Status.HELD),
@@ -408,13 +408,13 @@ def test_a_string_of_json_may_be_read_where_the_schema_has_no_room_for_a_string(
     ],
 )
 def test_a_number_keeps_its_fraction_unless_the_schema_has_room_for_the_other_kind_alone(
-    kind: JSON, sent: float, returned: float, wanted: Status
+    kind: JSON, sent: float, returned: float, expected: Status
 ) -> None:
     tool = ToolSchema("note", "", {"type": "object", "properties": {"what": {"type": kind}}})
     call = FunctionCall("c1", "note", {"what": sent})
     view = RunBuilder(scripted([call]), tools=(tool,)).turn("Note it.").call(call).end().view()
     read = spoilt(view, Response, response_with(parts=(replace(call, args={"what": returned}),)))
-    assert status("tools/arguments-keep-their-values", read) is wanted
+    assert status("tools/arguments-keep-their-values", read) is expected
 
 
 def test_the_wire_decides_which_tool_was_called_not_the_script() -> None:
@@ -425,7 +425,7 @@ def test_the_wire_decides_which_tool_was_called_not_the_script() -> None:
 
 
 @pytest.mark.parametrize(
-    ("returned", "finish", "wanted"),
+    ("returned", "finish", "expected"),
     [
         (2, "max_tokens", Status.HELD),
         (1, "max_tokens", Status.VIOLATED),
@@ -433,7 +433,7 @@ def test_the_wire_decides_which_tool_was_called_not_the_script() -> None:
     ],
 )
 def test_the_last_call_of_an_answer_that_its_limit_ended_may_be_left_out(
-    returned: int, finish: str, wanted: Status
+    returned: int, finish: str, expected: Status
 ) -> None:
     """In one piece it looks whole whatever it lacks: servers close what the limit has cut."""
     scripted_calls = [
@@ -454,4 +454,4 @@ def test_the_last_call_of_an_answer_that_its_limit_ended_may_be_left_out(
         lambda event: replace(event, body=event.body.replace('"tool_use","stop_seq', f'"{finish}","stop_seq')),
     )
     view = spoilt(view, Response, response_with(parts=tuple(scripted_calls[:returned])))
-    assert status("tools/parallel-calls-stay-apart", view) is wanted
+    assert status("tools/parallel-calls-stay-apart", view) is expected

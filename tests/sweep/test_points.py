@@ -59,9 +59,9 @@ def test_behind_the_last_event_only_counts_what_is_done_with_a_whole_answer() ->
 @pytest.mark.parametrize("wire", MODELS)
 def test_each_kind_of_event_that_an_api_has_is_swept(wire: str) -> None:
     seen = {kind for scenario in (CALLS, THINKING) for kind in kinds(scenario, wire)}
-    wanted = {"text", "thinking", "args", "end"}
+    expected = {"text", "thinking", "args", "end"}
     assert seen >= (
-        wanted if wire == "gemini" else wanted | {"start", "block_start", "signature", "block_end", "usage"}
+        expected if wire == "gemini" else expected | {"start", "block_start", "signature", "block_end", "usage"}
     )
 
 

@@ -72,11 +72,11 @@ def measured(suite: Suite, tmp_path: Path) -> Iterator[Measure]:
 
     def run(binding: Binding, *patterns: str, only: str = "", swept: bool = True) -> Measured:
         subject = subject_of(binding)
-        wanted = [one for one in suite.requirements if not only or one.id == only]
+        expected = [one for one in suite.requirements if not only or one.id == only]
         runners.append(Runner(in_process=True, bindings={binding.name: binding}).__enter__())
         store = EvidenceStore(tmp_path / "evidence")
         sweep = Sweep([binding.name] if swept else [], patterns)
-        the_plan = plan({binding.name: subject}, suite, [CALLS], wanted, depth="full")
+        the_plan = plan({binding.name: subject}, suite, [CALLS], expected, depth="full")
         with RunWriter(tmp_path / "run.ndjson") as writer:
             writer.write(header(suite, patterns))
             for requirement in suite.requirements:

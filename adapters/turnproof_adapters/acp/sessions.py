@@ -43,7 +43,7 @@ class AcpSessions(AgentTurns):
         self._setup = setup
         self._link = RestartingProgram(program, setup)
         self._alone = threading.Lock()
-        self._wanted = setup.session is not None or setup.continue_last
+        self._session_chosen = setup.session is not None or setup.continue_last
         """Whether the setup asks for a session that was not looked for yet."""
         self._open: str | None = None
         """The session that the running program has open."""
@@ -99,7 +99,7 @@ class AcpSessions(AgentTurns):
         """Load it. Raises ResumeError where the program cannot, and all stays as it was."""
         with self._one_at_a_time():
             super().resume_session(session_id)
-            self._wanted = False
+            self._session_chosen = False
 
     def continue_last(self, cwd: str | None = None) -> str | None:
         """Load the session of `cwd` that was updated last; None is the agent's own folder."""
@@ -133,7 +133,7 @@ class AcpSessions(AgentTurns):
 
     def _begin(self) -> None:
         self._leave()
-        self._wanted = False
+        self._session_chosen = False
         self._history, self._replay, self._calls, self._has_begun = [], None, self._no_calls(), False
 
     def _fork(self, session_id: str) -> str:
@@ -169,7 +169,7 @@ class AcpSessions(AgentTurns):
 
     def _settle(self) -> None:
         """Open what the setup asks for, if nobody is at it."""
-        if self._wanted and not self._closed and self._alone.acquire(blocking=False):
+        if self._session_chosen and not self._closed and self._alone.acquire(blocking=False):
             try:
                 self._open_wanted()
             finally:
@@ -177,10 +177,10 @@ class AcpSessions(AgentTurns):
 
     def _open_wanted(self) -> None:
         """The session that the setup asks for, or the last one; opening does not fail for either."""
-        if not self._wanted:
+        if not self._session_chosen:
             return
         self._link.started()
-        self._wanted = False
+        self._session_chosen = False
         if self._setup.session is not None and self._try_load(self._setup.session):
             return
         if self._setup.continue_last:

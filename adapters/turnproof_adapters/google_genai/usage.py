@@ -31,12 +31,11 @@ def tokens(figures: Figures) -> TokenUsage:
     what was said.
     """
     prompt = token_count(figures.prompt_token_count) + token_count(figures.tool_use_prompt_token_count)
-    thinking = token_count(figures.thoughts_token_count)
-    output = token_count(figures.candidates_token_count) + thinking
-    return TokenUsage(
-        prompt_tokens=prompt,
-        output_tokens=output,
-        total_tokens=prompt + output,
-        cache_read_tokens=token_count(figures.cached_content_token_count),
-        thinking_tokens=thinking,
-    )
+    thoughts, text = token_count(figures.thoughts_token_count), token_count(figures.candidates_token_count)
+    return token_usage(prompt, text, thoughts, cached=token_count(figures.cached_content_token_count))
+
+
+def token_usage(prompt: int, text: int, thoughts: int, *, cached: int) -> TokenUsage:
+    """The neutral figures of an answer of Google's models: what was thought and what was said make its output."""
+    output = text + thoughts
+    return TokenUsage(prompt, output, prompt + output, cache_read_tokens=cached, thinking_tokens=thoughts)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from turnproof.messages import ProviderResponse
 
-from .. import _calling
-from .._answer_items import Restore
-from .._answers import Listeners, stands_alone
-from .._calling import ConversationCaller
+from .._answer_items import ItemsCaller, Restore
+from .._answers import Listeners
 from .assemble import Assembler, read_answer
-from .errors import FAILURES, Typing
-from .wire import Event, Interaction
+from .errors import FAILURES
+from .wire import Event, Failure, Interaction
 
 
-class Caller(ConversationCaller[Interaction, Event, Restore]):
-    """Makes calls for one provider. `typing` says what its failures mean."""
+class Caller(ItemsCaller[Interaction, Event, Failure]):
+    """Calls through the official SDK."""
 
-    def __init__(self, typing: Typing) -> None:
-        super().__init__(_calling.Caller(FAILURES, typing.exception, stands_alone))
-        self._failed = typing.failure
+    failures = FAILURES
 
     def _read(self, restore: Restore, answer: Interaction, listeners: Listeners) -> ProviderResponse:
         return read_answer(restore, self._failed, answer, listeners)

@@ -14,6 +14,7 @@ from turnproof.messages import TokenUsage
 
 from .._answers import token_count
 from .._decoding import decode_json
+from ..google_genai.usage import token_usage
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -100,12 +101,5 @@ def tokens(usage: Usage | None) -> TokenUsage:
     if usage is None:
         return TokenUsage()
     prompt = token_count(usage.total_input_tokens) + token_count(usage.total_tool_use_tokens)
-    thoughts = token_count(usage.total_thought_tokens)
-    output = token_count(usage.total_output_tokens) + thoughts
-    return TokenUsage(
-        prompt_tokens=prompt,
-        output_tokens=output,
-        total_tokens=prompt + output,
-        cache_read_tokens=min(token_count(usage.total_cached_tokens), prompt),
-        thinking_tokens=thoughts,
-    )
+    thoughts, text = token_count(usage.total_thought_tokens), token_count(usage.total_output_tokens)
+    return token_usage(prompt, text, thoughts, cached=min(token_count(usage.total_cached_tokens), prompt))

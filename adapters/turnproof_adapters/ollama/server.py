@@ -55,8 +55,8 @@ def window_of(body: bytes) -> int:
     shown = decode_json(_shown, body)
     info = shown.model_info or {}
     own = _size(info.get(f"{info.get('general.architecture')}.context_length"))
-    wanted = _size(_parameter(shown.parameters or "", "num_ctx"))
-    return min((each for each in (own, wanted) if each is not None), default=0)
+    window = _size(_parameter(shown.parameters or "", "num_ctx"))
+    return min((each for each in (own, window) if each is not None), default=0)
 
 
 def _parameter(parameters: str, name: str) -> int | None:

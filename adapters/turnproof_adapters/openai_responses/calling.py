@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from turnproof.messages import ProviderResponse
 
-from .. import _calling
-from .._answer_items import Restore
-from .._answers import Listeners, stands_alone
-from .._calling import ConversationCaller
-from ..openai.calling import FAILURES, Typing
+from .._answer_items import ItemsCaller, Restore
+from .._answers import Listeners
+from ..openai.calling import FAILURES
+from ..openai.wire import Failure
 from .assemble import Assembler, read_answer
 from .wire import Answer, Event
 
 
-class Caller(ConversationCaller[Answer, Event, Restore]):
-    """Makes calls for one provider. `typing` says what its failures mean."""
+class Caller(ItemsCaller[Answer, Event, Failure]):
+    """Calls through the official SDK."""
 
-    def __init__(self, typing: Typing) -> None:
-        super().__init__(_calling.Caller(FAILURES, typing.exception, stands_alone))
-        self._failed = typing.failure
+    failures = FAILURES
 
     def _read(self, restore: Restore, answer: Answer, listeners: Listeners) -> ProviderResponse:
         return read_answer(restore, self._failed, answer, listeners)

@@ -115,8 +115,8 @@ def _refused(response: http.client.HTTPResponse) -> ModelError:
     text = response.read().decode("utf-8", "replace")
     try:
         error = json.loads(text)["error"]
-        said, code = str(error["message"]), str(error.get("code") or error.get("type") or "")
+        message, code = str(error["message"]), str(error.get("code") or error.get("type") or "")
     except (ValueError, KeyError, TypeError):
-        said, code = text, ""
+        message, code = text, ""
     wait = response.headers.get("retry-after", "")
-    return ModelError(response.status, said, code, float(wait) if wait.isdigit() else None)
+    return ModelError(response.status, message, code, float(wait) if wait.isdigit() else None)

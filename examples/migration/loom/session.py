@@ -60,9 +60,9 @@ class Session:
         """Whether the last turn was stopped."""
         return self._stop.pressed
 
-    def _turn(self, said: Note, on_text: Callable[[str], object] | None) -> str:
+    def _turn(self, entry: Note, on_text: Callable[[str], object] | None) -> str:
         while True:
-            answer = self._asked(said, on_text)
+            answer = self._answer(entry, on_text)
             self.accounts.append((answer.tokens_in, answer.tokens_out))
             note = answer.note or Note("bot")
             self.transcript.append(note)
@@ -72,37 +72,37 @@ class Session:
             if self._stop.pressed:
                 self._go_on_from([*self.provider.get_history(), Note("tools", outcomes=outcomes)])
                 return note.text
-            said = Note("tools", outcomes=outcomes)
+            entry = Note("tools", outcomes=outcomes)
 
-    def _asked(self, said: Note, on_text: Callable[[str], object] | None) -> Answer:
+    def _answer(self, entry: Note, on_text: Callable[[str], object] | None) -> Answer:
         """The answer to what is said, after as many attempts as it takes."""
         attempt, shortened = 1, False
         while not self._stop.pressed:
             try:
                 self._make_room()
-                return self._ask(said, on_text)
+                return self._ask(entry, on_text)
             except ModelError as error:
                 kind = self.provider.classify_error(error)
                 if kind["too_long"] and not shortened:
-                    said, shortened = self._shortened(said), True
+                    entry, shortened = self._shortened(entry), True
                     continue
                 if not kind["transient"] or attempt == self._attempts:
                     raise
                 attempt += 1
                 self._sleep(error.retry_after or 0.5 * attempt)
         # Nobody heard it, so it was not said; but what tools have said stays.
-        if said.who == "tools":
-            self._go_on_from([*self.provider.get_history(), said])
+        if entry.who == "tools":
+            self._go_on_from([*self.provider.get_history(), entry])
         return Answer(None, stopped=True)
 
-    def _ask(self, said: Note, on_text: Callable[[str], object] | None) -> Answer:
-        if said.who == "tools":
+    def _ask(self, entry: Note, on_text: Callable[[str], object] | None) -> Answer:
+        if entry.who == "tools":
             if on_text is None:
-                return self.provider.send_tool_results(said.outcomes, self._stop)
-            return self.provider.send_tool_results_streaming(said.outcomes, on_text, self._stop)
+                return self.provider.send_tool_results(entry.outcomes, self._stop)
+            return self.provider.send_tool_results_streaming(entry.outcomes, on_text, self._stop)
         if on_text is None:
-            return self.provider.send_message(said.text, self._stop)
-        return self.provider.send_message_streaming(said.text, on_text, self._stop)
+            return self.provider.send_message(entry.text, self._stop)
+        return self.provider.send_message_streaming(entry.text, on_text, self._stop)
 
     def _run(self, note: Note) -> tuple[Outcome, ...]:
         tools = {tool.name: tool for tool in self._tools}
@@ -129,13 +129,13 @@ class Session:
         if self.provider.count_tokens(history) > 0.9 * self.provider.get_context_limit():
             self.collect(max(1, len(_starts(history)) // 2))
 
-    def _shortened(self, said: Note) -> Note:
+    def _shortened(self, entry: Note) -> Note:
         """What did not fit, with what tools have said cut down to what does; and so in the history."""
         room = 4 * self.provider.get_context_limit() // 10
         if self.provider._refused_tokens > 2 * self.provider.get_context_limit():
             room //= 2
         self._go_on_from([_cut(note, room) for note in self.provider.get_history()])
-        return _cut(said, room)
+        return _cut(entry, room)
 
     def collect(self, keep_turns: int) -> None:
         """Keep the last turns only."""

@@ -17,10 +17,10 @@ class Scripted:
 
     def __init__(self, *answers: Any) -> None:
         self.answers = [*answers]
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
 
     def whole(self, path: str, body: dict[str, Any], stop: Stop) -> dict[str, Any]:
-        self.asked.append(body)
+        self.requests.append(body)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -45,21 +45,21 @@ class Turns(unittest.TestCase):
         chat, script = session(text("Hello."), text("Fine."))
         chat.send("Hi.")
         assert chat.send("How are you?") == "Fine."
-        assert [one["role"] for one in script.asked[1]["messages"]] == ["user", "assistant", "user"]
+        assert [one["role"] for one in script.requests[1]["messages"]] == ["user", "assistant", "user"]
 
     def test_a_tool_is_run_and_its_outcome_sent(self) -> None:
         call = {"type": "tool_use", "id": "c1", "name": "add", "input": {"a": 2, "b": 3}}
-        add = Tool("add", "Adds.", {"type": "object"}, lambda given: str(given["a"] + given["b"]))
+        add = Tool("add", "Adds.", {"type": "object"}, lambda arguments: str(arguments["a"] + arguments["b"]))
         chat, script = session([call], text("It is 5."), tools=(add,))
         assert chat.send("2 + 3?") == "It is 5."
-        assert script.asked[1]["messages"][-1]["content"][0]["content"] == "5"
+        assert script.requests[1]["messages"][-1]["content"][0]["content"] == "5"
 
     def test_a_turn_that_fails_leaves_no_trace(self) -> None:
         chat, script = session(ModelError(400, "no"), text("Hello."))
         with suppress(ModelError):
             chat.send("Something forbidden.")
         chat.send("Hi.")
-        assert len(script.asked[1]["messages"]) == 1
+        assert len(script.requests[1]["messages"]) == 1
 
     def test_what_was_saved_goes_on(self) -> None:
         first, _ = session(text("Hello."))
@@ -67,7 +67,7 @@ class Turns(unittest.TestCase):
         second, script = session(text("You said hi."))
         second.load(first.save())
         second.send("What did I say?")
-        assert len(script.asked[0]["messages"]) == 3
+        assert len(script.requests[0]["messages"]) == 3
 
 
 if __name__ == "__main__":

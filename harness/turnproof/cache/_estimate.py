@@ -27,9 +27,9 @@ class Estimate:
 
     def reaches(self, minimum: int, messages: Iterable[Message] = ()) -> bool:
         """Whether what was added, and these messages after it, may have that many tokens."""
-        wanted = minimum - self._tokens
+        missing = minimum - self._tokens
         for message in messages:
-            if wanted <= 0:
+            if missing <= 0:
                 break
-            wanted -= GENEROSITY * message_tokens(message)
-        return wanted <= 0
+            missing -= GENEROSITY * message_tokens(message)
+        return missing <= 0

@@ -82,7 +82,7 @@ class BaseDialect(Dialect):
         """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
         return speak(reply, tools, call.tools, self.legal_name)
 
-    def ask_for(self, body: Mapping[str, Any], wanted: WantedAnswer) -> dict[str, Any]:
+    def ask_for(self, body: Mapping[str, Any], answer: WantedAnswer) -> dict[str, Any]:
         """The API has no way to ask for an answer."""
         return {}
 

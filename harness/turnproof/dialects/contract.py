@@ -142,7 +142,7 @@ class Dialect(Functions, Protocol):
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
 
-    def ask_for(self, body: Mapping[str, Any], wanted: WantedAnswer) -> dict[str, Any]:
+    def ask_for(self, body: Mapping[str, Any], answer: WantedAnswer) -> dict[str, Any]:
         """The members, with their new values, by which a request with this body asks for such an answer; empty where
         the API has no way to ask, or not together with what the body has."""
 

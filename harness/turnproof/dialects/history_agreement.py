@@ -315,12 +315,12 @@ class Comparison:
     def _calls_with_text_behind(self, missing: Sequence[Atom]) -> list[Atom]:
         """The first call of each message in which a missing text is held behind a call."""
         first: dict[int, Atom] = {}
-        wanted = set(map(id, missing))
+        missing_ids = set(map(id, missing))
         found: dict[int, Atom] = {}
         for atom in self.held:
             if atom.kind == "call":
                 first.setdefault(atom.message, atom)
-            elif atom.kind == "text" and id(atom) in wanted and atom.message in first:
+            elif atom.kind == "text" and id(atom) in missing_ids and atom.message in first:
                 found.setdefault(atom.message, first[atom.message])
         return list(found.values())
 
@@ -450,8 +450,8 @@ class Comparison:
 
     def _failure_text(self, held: ToolResult, sent: ToolResult) -> ToolResult:
         """A failure that was told with words around what is held, as if it were told in these alone."""
-        text, wanted = sent.result if isinstance(sent.result, str) else "", leaves(held.result)
-        if not wanted or any(leaf not in text for leaf in wanted):
+        text, result_leaves = sent.result if isinstance(sent.result, str) else "", leaves(held.result)
+        if not result_leaves or any(leaf not in text for leaf in result_leaves):
             return sent
         return replace(sent, result=held.result if isinstance(held.result, str) else _encode(held.result).decode())
 

@@ -127,13 +127,13 @@ class PrefixStore:
         """
         limits = limits or Limits()
         running_totals = _running_totals(cells)
-        wanted = [n for n, cell in enumerate(cells) if cell.mark is not None and running_totals[n] >= minimum]
+        marked_cells = [n for n, cell in enumerate(cells) if cell.mark is not None and running_totals[n] >= minimum]
         if limits.reads is not None:
-            wanted = wanted[-limits.reads :]
-        if not wanted:
+            marked_cells = marked_cells[-limits.reads :]
+        if not marked_cells:
             return PromptUsage(running_totals[-1] + tail if running_totals else tail), nothing_to_write
-        digests = self._digests(cells, wanted, salt)
-        written = [n for n in wanted if cells[n].is_written]
+        digests = self._digests(cells, marked_cells, salt)
+        written = [n for n in marked_cells if cells[n].is_written]
         written = written if limits.writes is None else written[-limits.writes :]
         breakpoints = [_Breakpoint(n, limits.life or cells[n].mark or "5m", digests[n]) for n in written]
         hit = max((n for n, digest in digests.items() if self._alive(digest, now)), default=-1)
@@ -154,17 +154,17 @@ class PrefixStore:
         """The same for a prompt to this model. Caches are kept per model; an alias and its dated id share one."""
         return self.account(cells, tail, dated(facts).encode(), facts.cache_minimum_tokens, now, limits)
 
-    def _digests(self, cells: Sequence[Cell], wanted: Sequence[int], salt: bytes) -> dict[int, bytes]:
+    def _digests(self, cells: Sequence[Cell], marked_cells: Sequence[int], salt: bytes) -> dict[int, bytes]:
         # Only cells within reach of a breakpoint are worth a digest: copying the hash is what costs.
         near = set()
-        for n in wanted:
+        for n in marked_cells:
             horizon = cells[n].position - self._lookback
             while n >= 0 and cells[n].position > horizon:
                 near.add(n)
                 n -= 1
         running = blake2b(salt, digest_size=16)
         found = {}
-        for n, cell in enumerate(cells[: wanted[-1] + 1]):
+        for n, cell in enumerate(cells[: marked_cells[-1] + 1]):
             running.update(b"%d:" % len(cell.content))
             running.update(cell.content)
             if n in near:

@@ -153,37 +153,37 @@ class _Reading:
     def _types(
         self, declared: Mapping[str, Any], sent: Mapping[str, Any], path: str, words: str, *, required: bool
     ) -> Iterator[LostMember]:
-        wanted, found = declared["types"], sent["types"]
+        expected, found = declared["types"], sent["types"]
         # A mode that requires every property lets those be null that may be left out.
         also = frozenset() if required else frozenset({"null"})
-        differs = not found or not found <= wanted | also or not wanted <= found
-        if wanted and differs and not all(name in words for name in wanted):
-            yield LostMember(path, "type", sorted(wanted), sorted(found))
+        differs = not found or not found <= expected | also or not expected <= found
+        if expected and differs and not all(name in words for name in expected):
+            yield LostMember(path, "type", sorted(expected), sorted(found))
 
     def _members(
         self, names: Sequence[str], declared: Mapping[str, Any], sent: Mapping[str, Any], path: str, words: str
     ) -> Iterator[LostMember]:
         for name in names:
-            wanted = declared.get(name)
-            if wanted is None or (name == "description" and not wanted):
+            expected = declared.get(name)
+            if expected is None or (name == "description" and not expected):
                 continue
             found = sent.get(name)
-            if not _is_kept(name, wanted, found) and not _in_words(wanted, words):
-                yield LostMember(path, name, wanted, found)
+            if not _is_kept(name, expected, found) and not _in_words(expected, words):
+                yield LostMember(path, name, expected, found)
 
 
-def _is_kept(name: str, wanted: Any, found: Any) -> bool:
+def _is_kept(name: str, expected: Any, found: Any) -> bool:
     if name == "description":
-        return isinstance(found, str) and wanted in found
+        return isinstance(found, str) and expected in found
     if name == "enum":
         values = found if isinstance(found, list) else []
-        return {_text(one) for one in wanted} == {_text(one) for one in values if one is not None or None in wanted}
-    return same_json(wanted, found) or _text(wanted) == _text(found)
+        return {_text(one) for one in expected} == {_text(one) for one in values if one is not None or None in expected}
+    return same_json(expected, found) or _text(expected) == _text(found)
 
 
-def _in_words(wanted: Any, words: str) -> bool:
+def _in_words(expected: Any, words: str) -> bool:
     """Whether the words above a place name the value, or each value of an enumeration."""
-    values = wanted if isinstance(wanted, list) else [wanted]
+    values = expected if isinstance(expected, list) else [expected]
     return all(_text(value) in words for value in values)
 
 

@@ -21,11 +21,11 @@ def same_but_for_borders(texts: Sequence[str], sent: str, *, free_end: bool = Fa
         return True
     at = 0
     for text in texts:
-        wanted = text.strip()
+        words = text.strip()
         at = _skip_space(sent, at)
-        if not sent.startswith(wanted, at):
+        if not sent.startswith(words, at):
             return False
-        at += len(wanted)
+        at += len(words)
     return len(texts) != 1 and _skip_space(sent, at) == len(sent)
 
 

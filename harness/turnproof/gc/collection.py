@@ -47,8 +47,8 @@ class Collection:
     @cached_property
     def pinned(self) -> frozenset[int]:
         """Indexes of the messages that somebody pinned."""
-        wanted = self.config.pinned
-        return frozenset(n for n, message in enumerate(self.history) if wanted and message.message_id in wanted)
+        ids = self.config.pinned
+        return frozenset(n for n, message in enumerate(self.history) if ids and message.message_id in ids)
 
     @property
     def target(self) -> float | None:
@@ -73,8 +73,8 @@ class Collection:
         """
         keep, starts = self.config.keep_turns, self.starts
         cuts = whole_starts(starts[1:], self.links, len(self.history))
-        wanted = starts[-keep] if len(starts) > keep else 0
-        cut = max((start for start in cuts if start <= wanted), default=0)
+        first_turn = starts[-keep] if len(starts) > keep else 0
+        cut = max((start for start in cuts if start <= first_turn), default=0)
         if self.target is None:
             return cut
         excess = self.excess - self.budget.weigh(self.history[:cut])

@@ -289,8 +289,8 @@ class Run:
 
     def digest_of(self, adapter: str, key: str) -> str | None:
         """The digest of an adapter's transcript, by the text form of its run key."""
-        wanted = (line.digest for line in self.transcripts if line.adapter == adapter and str(line.key) == key)
-        return next(wanted, None)
+        digests = (line.digest for line in self.transcripts if line.adapter == adapter and str(line.key) == key)
+        return next(digests, None)
 
 
 _WITHOUT_DIGEST = {"transcript": ("program", "processes", "opened"), "result": ()}

@@ -185,9 +185,9 @@ def _physical(frame: Frame) -> dict[str, Any]:
 
 def _class_location(run: Run, adapter: AdapterLine, findings: Sequence[Finding]) -> Frame | None:
     """Where the class is defined that was opened for the path of the findings, or for any path."""
-    wanted = {finding.place.path for finding in findings}
+    paths = {finding.place.path for finding in findings}
     lines = [line for line in run.transcripts if line.adapter == adapter.name and line.opened is not None]
-    chosen = next((line for line in lines if line.key.path in wanted), next(iter(lines), None))
+    chosen = next((line for line in lines if line.key.path in paths), next(iter(lines), None))
     return chosen.opened if chosen is not None else None
 
 

@@ -154,12 +154,20 @@ def _contain_each_other(turn: Turn, other: Turn) -> bool:
     return turn.text in other.text or other.text in turn.text
 
 
+def _undisturbed(turn: Turn, spot: LocatedValue, name: str, what: str) -> LocatedValue:
+    """The place of what a turn has by this name, which goes with no fault."""
+    place = spot.at(name)
+    if turn.cut is not None or turn.faults:
+        place.refuse(f"stands alone: a turn with {what} is not cut, and has no faults")
+    return place
+
+
 def _check_beside(turn: Turn, spot: LocatedValue) -> None:
     if turn.beside is None:
         return
-    place = spot.at("beside")
-    if turn.cut is not None or turn.faults or turn.child is not None:
-        place.refuse("stands alone: a turn with another one beside it is not cut, has no faults and no child")
+    place = _undisturbed(turn, spot, "beside", "another one beside it")
+    if turn.child is not None:
+        place.refuse("stands alone: a turn with another one beside it has no child")
     if not _calls(turn.rounds[0]) or len(turn.rounds) < 2:
         place.refuse("is asked for while a tool runs, so the first answer of the turn needs a call")
     if any(_calls(round_) for round_ in turn.beside.rounds):
@@ -171,9 +179,9 @@ def _check_beside(turn: Turn, spot: LocatedValue) -> None:
 def _check_background(turn: Turn, spot: LocatedValue) -> None:
     if turn.background is None:
         return
-    place = spot.at("background")
-    if turn.cut is not None or turn.faults or turn.beside is not None:
-        place.refuse("stands alone: a turn with a tool in the background is not cut, and has no faults")
+    place = _undisturbed(turn, spot, "background", "a tool in the background")
+    if turn.beside is not None:
+        place.refuse("stands alone: a turn with a tool in the background has no other one beside it")
     if turn.child_tool == turn.background:
         place.refuse("is the tool that has the child told; name another one")
     calling = [call.name for round_ in turn.rounds for call in _calls(round_)]

@@ -292,12 +292,12 @@ _KINDS = {"cache": CACHES, "wire": TRAITS}
 def _features(spot: LocatedValue) -> set[str]:
     found: set[str] = set()
     for item in spot.items("a list of capabilities"):
-        name, _, wanted = item.nonempty_text("a capability").partition(":")
+        name, _, kind = item.nonempty_text("a capability").partition(":")
         item.with_value(name).choice(FEATURES)
-        if wanted and name not in _KINDS:
+        if kind and name not in _KINDS:
             item.refuse(f"only 'cache' and 'wire' come in kinds, as in cache:explicit; {name!r} does not")
-        if wanted:
-            item.with_value(wanted).choice(_KINDS[name])
+        if kind:
+            item.with_value(kind).choice(_KINDS[name])
         if item.value in found:
             item.refuse(f"{item.value!r} stands here twice")
         found.add(item.value)

@@ -257,8 +257,8 @@ class SessionStep(msgspec.Struct, frozen=True):
     @property
     def operations(self) -> tuple[Operation, ...]:
         """What an agent must be able to do for it."""
-        wanted: tuple[Operation, ...] = ("resume_session",) if self.do == "open" and self.session is not None else ()
-        return STEPS[self.do] + wanted + (("continue_last",) if self.last else ())
+        resuming: tuple[Operation, ...] = ("resume_session",) if self.do == "open" and self.session is not None else ()
+        return STEPS[self.do] + resuming + (("continue_last",) if self.last else ())
 
 
 class Turn(msgspec.Struct, frozen=True):

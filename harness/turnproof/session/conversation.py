@@ -164,9 +164,9 @@ class Conversation:
             self.usage = usage
 
     def _open_port(self, provider: StatelessProvider | LegacyProvider, path: Path) -> Port:
-        wanted = "complete" if path == "stateless" else "create_session"
-        if not callable(getattr(provider, wanted, None)):
-            raise UsageError(f"{type(provider).__name__} has no {wanted}(): it cannot serve the {path} path")
+        method = "complete" if path == "stateless" else "create_session"
+        if not callable(getattr(provider, method, None)):
+            raise UsageError(f"{type(provider).__name__} has no {method}(): it cannot serve the {path} path")
         caching = self.caching.for_provider(provider, path)
         if path == "stateless":
             return StatelessPort(cast("StatelessProvider", provider), caching)

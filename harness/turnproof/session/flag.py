@@ -29,7 +29,7 @@ def path_by_flag(flag: Flag, available: Sequence[Path], environ: Mapping[str, st
 
     Raises UsageError when there is none at all.
     """
-    wanted: Path = "stateless" if is_on(flag, environ) else "legacy"
+    path: Path = "stateless" if is_on(flag, environ) else "legacy"
     if not available:
         raise UsageError("the provider has neither complete() nor create_session(): no path can be taken")
-    return wanted if wanted in available else available[0]
+    return path if path in available else available[0]

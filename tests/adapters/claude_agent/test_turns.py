@@ -176,9 +176,9 @@ def test_a_call_that_is_not_permitted_is_told_to_the_model_and_not_made(here: Pl
     permission_calls: list[m.FunctionCall] = []
     beds: list[str] = []
 
-    def permits(wanted: m.FunctionCall) -> bool:
-        permission_calls.append(wanted)
-        return bool(wanted.args["bed"] == "4")
+    def permits(expected: m.FunctionCall) -> bool:
+        permission_calls.append(expected)
+        return bool(expected.args["bed"] == "4")
 
     with scripted(says(call(bed="3"), call(bed="4")), says("Well.")) as api:
         agent = here.agent(api.url, sensor(lambda args, token: beds.append(args["bed"])), permits=permits)
@@ -195,7 +195,7 @@ def test_a_call_that_is_not_permitted_is_told_to_the_model_and_not_made(here: Pl
 def test_permission_that_cannot_be_asked_for_is_not_given(here: Place) -> None:
     tool_arguments: list[Any] = []
 
-    def permits(wanted: m.FunctionCall) -> bool:
+    def permits(expected: m.FunctionCall) -> bool:
         raise LookupError("nobody is there")
 
     with scripted(says(call(bed="3")), says("Well.")) as api:
@@ -211,7 +211,7 @@ def test_no_tool_runs_but_those_of_the_session(here: Place, name: str) -> None:
     tool_arguments: list[Any] = []
     with scripted(says(call(name, command="touch made", bed="3")), says("Well.")) as api:
         tool = sensor(lambda args, token: tool_arguments.append(args))
-        agent = here.agent(api.url, tool, permits=lambda wanted: not permission_calls.append(wanted))  # type: ignore[func-returns-value]
+        agent = here.agent(api.url, tool, permits=lambda expected: not permission_calls.append(expected))  # type: ignore[func-returns-value]
         assert agent.send("Go.").text == "Well."
     assert (tool_arguments, permission_calls) == ([], [])
     assert agent.history[2].results[0].is_error
@@ -300,7 +300,7 @@ def test_a_tool_may_take_longer_than_the_program_may_be_silent(here: Place, monk
         assert agent._live is not None
         return agent._live._child
 
-    def permits(wanted: m.FunctionCall) -> bool:
+    def permits(expected: m.FunctionCall) -> bool:
         child().silence = 0.05
         return True
 

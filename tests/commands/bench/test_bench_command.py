@@ -61,10 +61,10 @@ def test_the_outcome_of_a_real_run_follows_the_schema(tiny: Path, measured: Benc
 
 def test_every_figure_of_every_caller_is_there(measured: Bench) -> None:
     times = {(time.figure, time.caller, time.messages) for time in measured.adapters["anthropic"].times}
-    wanted = {(figure, name, n) for figure in ("turn", "stream", "first-delta") for name in CALLERS for n in (2, 8)}
-    wanted |= {("delta", name, 2) for name in CALLERS}
-    wanted |= {("restore", path, n) for path in PATHS for n in (2, 8)} | {("collect", path, 8) for path in PATHS}
-    assert times == wanted
+    expected = {(figure, name, n) for figure in ("turn", "stream", "first-delta") for name in CALLERS for n in (2, 8)}
+    expected |= {("delta", name, 2) for name in CALLERS}
+    expected |= {("restore", path, n) for path in PATHS for n in (2, 8)} | {("collect", path, 8) for path in PATHS}
+    assert times == expected
 
 
 def test_every_path_is_held_against_floor_sdk_other_path_and_its_shortest_history(measured: Bench) -> None:

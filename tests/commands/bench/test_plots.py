@@ -17,10 +17,10 @@ from turnproof.errors import UsageError
 from .sample_outcomes import adapter, outcome
 
 
-def with_ratios(*wanted: tuple[str, int, float]) -> Bench:
+def with_ratios(*expected: tuple[str, int, float]) -> Bench:
     ratios = tuple(
         Ratio("turn", caller, messages, FLOOR, messages, value, value / 2, value * 2)
-        for caller, messages, value in wanted
+        for caller, messages, value in expected
     )
     return outcome(adapters={"mine": adapter(ratios=ratios)})
 

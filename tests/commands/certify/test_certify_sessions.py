@@ -68,8 +68,8 @@ class Certified:
 
 
 def certified(folder: Path, subject: str, **options: Any) -> Certified:
-    wanted = CertifyOptions(adapters=(subject,), out=folder, jobs=1, **{"scenarios": FEW, **options})
-    return Certified(certify(wanted), folder)
+    expected = CertifyOptions(adapters=(subject,), out=folder, jobs=1, **{"scenarios": FEW, **options})
+    return Certified(certify(expected), folder)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -77,8 +77,8 @@ def measured(folder: Path, suite: Suite, changed: Binding, requirement: str = CO
     """A campaign with the runs of one scenario."""
     subject = subject_of(changed)
     scenarios = [one for one in suite_scenarios(suite) if one.name == PLAIN]
-    wanted = [one for one in suite.requirements if one.id == requirement]
-    the_plan = plan({changed.name: subject}, suite, scenarios, wanted)
+    expected = [one for one in suite.requirements if one.id == requirement]
+    the_plan = plan({changed.name: subject}, suite, scenarios, expected)
     with Runner(in_process=True, bindings={changed.name: changed}) as runner:
         campaign = Campaign(the_plan, {changed.name: subject}, runner, EvidenceStore(folder), scenarios)
         campaign.measure()

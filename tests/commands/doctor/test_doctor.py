@@ -117,16 +117,16 @@ def test_what_is_there_and_new_enough_is_ok(packages: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("installed", "message"), [(None, "not installed; anthropic>=1.0 is needed"), ("0.84", "0.84 is installed; >=1.0")]
 )
-@pytest.mark.parametrize("wanted", [True, False])
+@pytest.mark.parametrize("expected", [True, False])
 def test_what_an_adapter_lacks_is_told_with_the_command(
-    packages: dict[str, str], installed: str | None, message: str, wanted: bool
+    packages: dict[str, str], installed: str | None, message: str, expected: bool
 ) -> None:
     del packages["anthropic"]
     packages.update({"anthropic": installed} if installed else {})
-    (found,) = installation._of_adapter("anthropic", required=wanted)
+    (found,) = installation._of_adapter("anthropic", required=expected)
     assert message in found.said
     assert found.do == "pip install 'turnproof[anthropic]'"
-    assert found.state is (State.WRONG if wanted else State.WARNING)
+    assert found.state is (State.WRONG if expected else State.WARNING)
 
 
 def test_what_adapters_lack_that_nobody_named_is_one_line(

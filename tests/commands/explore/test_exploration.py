@@ -77,8 +77,8 @@ class FakeBench:
         self.tried.append(scenario.name)
         return tuple(self.says(scenario))
 
-    def shows(self, scenario: Scenario, wanted: Failure) -> bool:
-        return any(one.key == wanted.key for one in self.failures(scenario))
+    def shows(self, scenario: Scenario, expected: Failure) -> bool:
+        return any(one.key == expected.key for one in self.failures(scenario))
 
 
 def exploring(

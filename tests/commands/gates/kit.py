@@ -45,8 +45,8 @@ def gated(
 ) -> GateReport:
     """The gate of a phase for these subjects, where nothing but these scenarios is asked for."""
     config = Config(Settings(gates=GateSettings(**(gates or {}))), out / "turnproof.toml")
-    wanted = GateOptions(phase, subjects, out=out, config=config, **{"in_process": True, **options})
-    return gate(wanted, scenarios(tuple(names)))
+    expected = GateOptions(phase, subjects, out=out, config=config, **{"in_process": True, **options})
+    return gate(expected, scenarios(tuple(names)))
 
 
 def states(report: GateReport) -> dict[str, State]:

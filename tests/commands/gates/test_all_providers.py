@@ -99,8 +99,8 @@ def one_path_only(bench: Bench, name: str, *, on: tuple[str, ...], off: tuple[st
 def test_what_is_measured_on_both_paths_is_counted(bench: Bench) -> None:
     found = one_path_only(bench, "two/RIGHT", on=TALK, off=TALK)
     assert found.status is Status.HELD
-    wanted = {"on_chunk on both paths", "on_usage_update on both paths", "scenarios on both paths ×1"}
-    assert wanted <= {*found.compared}
+    expected = {"on_chunk on both paths", "on_usage_update on both paths", "scenarios on both paths ×1"}
+    assert expected <= {*found.compared}
 
 
 def test_a_callback_that_one_path_never_makes_is_listed_with_the_requirements_that_need_it(bench: Bench) -> None:
@@ -128,8 +128,8 @@ def test_paths_that_cannot_be_told_apart_are_undecided(bench: Bench) -> None:
 
 def test_children_are_not_compared(bench: Bench) -> None:
     """On the legacy path a child has a provider of its own, which signs in anew: that is no difference of the paths."""
-    wanted = ("subagents/child", *TALK)
-    on = bench.runs("two/RIGHT", *wanted, setting="on", phase=3)
-    off = bench.runs("two/RIGHT", *wanted, setting="off", phase=3)
+    expected = ("subagents/child", *TALK)
+    on = bench.runs("two/RIGHT", *expected, setting="on", phase=3)
+    off = bench.runs("two/RIGHT", *expected, setting="off", phase=3)
     found = bench.measured("two/RIGHT", {"on": on, "off": off}, 3).comparisons
     assert [one.scenario for one in found] == [*TALK]

@@ -101,12 +101,12 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("id", "name", "watch", "wanted"), CASES)
+@pytest.mark.parametrize(("id", "name", "watch", "expected"), CASES)
 def test_every_name_in_a_template_has_its_value_and_every_pointer_points_to_something(
-    bench: Bench, id: str, name: str, watch: Any, wanted: tuple[str, ...]
+    bench: Bench, id: str, name: str, watch: Any, expected: tuple[str, ...]
 ) -> None:
-    found = bench.decided(id, name, *wanted, watch=watch)
-    views = bench.runs(name, *wanted, phase=int(id[0]), watch=watch)
+    found = bench.decided(id, name, *expected, watch=watch)
+    views = bench.runs(name, *expected, phase=int(id[0]), watch=watch)
     assert found.reasons
     for reason in found.reasons:
         assert not PLACES.search(wording(4).sentence(reason))

@@ -263,12 +263,12 @@ SITUATIONS = [
 ]
 
 
-@pytest.mark.parametrize(("id", "wanted", "name", "says"), SITUATIONS)
+@pytest.mark.parametrize(("id", "expected", "name", "says"), SITUATIONS)
 def test_what_a_session_uses_of_its_provider_is_seen_where_it_happens(
-    bench: Bench, id: str, wanted: tuple[str, ...], name: str, says: str
+    bench: Bench, id: str, expected: tuple[str, ...], name: str, says: str
 ) -> None:
-    assert bench.decided(id, "MIGRATED", *wanted).status is Status.HELD
-    assert bench.decided(id, name, *wanted).left == (says,)
+    assert bench.decided(id, "MIGRATED", *expected).status is Status.HELD
+    assert bench.decided(id, name, *expected).left == (says,)
 
 
 @pytest.mark.parametrize(
@@ -284,9 +284,9 @@ def test_and_nowhere_else(bench: Bench, name: str, other: str) -> None:
     assert bench.decided(other, name, *SAVE, *CANCEL, *OVERFLOW).status is Status.HELD
 
 
-@pytest.mark.parametrize(("id", "wanted", "_name", "_says"), SITUATIONS)
+@pytest.mark.parametrize(("id", "expected", "_name", "_says"), SITUATIONS)
 def test_without_the_situation_or_a_provider_to_be_seen_it_is_undecided(
-    bench: Bench, id: str, wanted: tuple[str, ...], _name: str, _says: str
+    bench: Bench, id: str, expected: tuple[str, ...], _name: str, _says: str
 ) -> None:
     if id != "5/budget-asks-no-provider":
         assert "There was nothing to see. expected a run with" in message(

@@ -41,7 +41,7 @@ class Bench:
         self._views: dict[tuple[object, ...], View] = {}
 
     def runs(
-        self, name: str, *wanted: str, setting: Setting = "default", phase: int = 4, watch: Watch = "session"
+        self, name: str, *expected: str, setting: Setting = "default", phase: int = 4, watch: Watch = "session"
     ) -> list[View]:
         """The first mode of these scenarios, with the flag standing like this."""
         subject = self._runner.subject(name)
@@ -49,7 +49,8 @@ class Bench:
         path = plan.path(setting, phase)
         with environment_with({plan.flag.variable: plan.value(setting)}):
             return [
-                self._run(name, one, RunKey(one.name, path, one.modes[0]), setting, watch) for one in scenarios(wanted)
+                self._run(name, one, RunKey(one.name, path, one.modes[0]), setting, watch)
+                for one in scenarios(expected)
             ]
 
     def _run(self, name: str, scenario: Scenario, key: RunKey, setting: Setting, watch: Watch) -> View:
@@ -67,9 +68,9 @@ class Bench:
         values = {"scenarios": scenarios(), "whole": True, "today": date(2026, 11, 22), **fields}
         return Measured(subject=subject, phase=phase, flag=plan, suite=SUITE, runs=runs, **values)
 
-    def decided(self, id: str, name: str, *wanted: str, watch: Watch = "session", **fields: Any) -> Decision:
+    def decided(self, id: str, name: str, *expected: str, watch: Watch = "session", **fields: Any) -> Decision:
         """A criterion that is read from runs with the flag not set."""
-        views = self.runs(name, *wanted, phase=int(id[0]), watch=watch)
+        views = self.runs(name, *expected, phase=int(id[0]), watch=watch)
         measured = self.measured(name, {"default": views}, int(id[0]), **fields)
         return decide(measured, without_flag(id))
 

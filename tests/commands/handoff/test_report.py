@@ -59,8 +59,8 @@ def test_losses_are_told_where_they_are_asked_for() -> None:
 
 def test_a_broken_requirement_is_told_once_with_a_place_to_look_at() -> None:
     text = " ".join(shown(matrix(broken(Level.MUST), broken(Level.MUST))).split())
-    wanted = "two/legacy violates MUST tools/x: no <b> [leg 2 of one/stateless → two/legacy after turn 1, evidence ab"
-    assert text.count(wanted) == 1
+    expected = "two/legacy violates MUST tools/x: no <b> [leg 2 of one/stateless → two/legacy after turn 1, evidence ab"
+    assert text.count(expected) == 1
     assert "and 1 more" in text
     assert "✗" in text
 

@@ -52,13 +52,13 @@ def bodies(path: Path) -> list[tuple[str, int, bytes, bytes]]:
     return [(one.url, one.status, one.request_body, one.response_body) for one in found]
 
 
-WANTED = [(one.url, one.status, one.request_body, one.response_body) for one in CONVERSATION]
+EXPECTED = [(one.url, one.status, one.request_body, one.response_body) for one in CONVERSATION]
 
 
 def test_a_har_file_is_read_with_its_day(tmp_path: Path) -> None:
     path = written(tmp_path, "traffic.har", har(CONVERSATION))
 
-    assert bodies(path) == WANTED
+    assert bodies(path) == EXPECTED
     assert [one.day for one in read_traffic(path) if isinstance(one, RecordedExchange)] == ["2026-11-02"] * 3
 
 
@@ -67,7 +67,7 @@ def test_a_body_that_a_har_file_has_in_base64_is_unpacked(tmp_path: Path) -> Non
     content = data["log"]["entries"][0]["response"]["content"]
     content |= {"text": b64encode(content["text"].encode()).decode(), "encoding": "base64"}
 
-    assert bodies(written(tmp_path, "traffic.har", data)) == WANTED[:1]
+    assert bodies(written(tmp_path, "traffic.har", data)) == EXPECTED[:1]
 
 
 @pytest.mark.parametrize("dump", [json.dumps, yaml.safe_dump], ids=["json", "yaml"])
@@ -75,7 +75,7 @@ def test_a_cassette_is_read_as_json_and_as_yaml(dump: Any, tmp_path: Path) -> No
     path = tmp_path / "cassette.yaml"
     path.write_text(dump(cassette(CONVERSATION)))
 
-    assert bodies(path) == WANTED
+    assert bodies(path) == EXPECTED
 
 
 def test_a_compressed_body_of_a_cassette_is_unpacked(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_compressed_body_of_a_cassette_is_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "cassette.yaml"
     path.write_text(yaml.safe_dump(data))
 
-    assert bodies(path) == WANTED[:1]
+    assert bodies(path) == EXPECTED[:1]
     assert "content-encoding" not in read_traffic(path)[0].response_headers  # type: ignore[union-attr]
 
 
@@ -94,7 +94,7 @@ def test_a_body_that_the_recorder_unpacked_is_taken_as_it_is(tmp_path: Path) -> 
     data = cassette(CONVERSATION[:1])
     data["interactions"][0]["response"]["headers"]["Content-Encoding"] = ["gzip"]
 
-    assert bodies(written(tmp_path, "cassette.yaml", data)) == WANTED[:1]
+    assert bodies(written(tmp_path, "cassette.yaml", data)) == EXPECTED[:1]
 
 
 def test_a_parsed_body_is_written_again(tmp_path: Path) -> None:

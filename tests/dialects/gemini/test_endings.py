@@ -161,8 +161,8 @@ def test_a_call_that_is_none_is_told_by_the_finish(script: Reply, form: str) -> 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_unexpected_call_is_still_there_to_be_answered(form: str) -> None:
     rendered = render(reply(FunctionCall("", "list_files"), raw_finish="UNEXPECTED_TOOL_CALL"), new_call(form))
-    wanted = "Unexpected tool call: Model tried to call an undeclared function: list_files"
-    assert ending(rendered)["finishMessage"] == wanted
+    expected = "Unexpected tool call: Model tried to call an undeclared function: list_files"
+    assert ending(rendered)["finishMessage"] == expected
     answer = read(rendered)
     assert [part.name for part in answer.parts if isinstance(part, FunctionCall)] == ["list_files"]
     assert (answer.finish, answer.raw_finish) == (FinishReason.TOOL_USE, "UNEXPECTED_TOOL_CALL")

@@ -62,8 +62,8 @@ def test_azure_gives_its_own_refusals_a_code_and_hands_on_those_of_the_maker() -
 )
 def test_each_surface_has_an_error_body_of_its_own(rule: str, body: dict[str, Any]) -> None:
     pair = next(pair for pair in PAIRS if pair.rule == rule)
-    wanted = {name: pair.message if value == "=" else value for name, value in body.items()}
-    assert written(pair.illegal, judge(pair.illegal)[0]) == {"error": wanted}
+    expected = {name: pair.message if value == "=" else value for name, value in body.items()}
+    assert written(pair.illegal, judge(pair.illegal)[0]) == {"error": expected}
 
 
 def test_zai_answers_a_wrong_route_with_status_200_and_an_envelope() -> None:

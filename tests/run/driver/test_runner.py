@@ -44,9 +44,9 @@ def talk(runner: Runner) -> Transcript:
 
 def test_a_run_has_both_sides_of_every_call_in_order(talk: Transcript) -> None:
     turn = [type(event) for event in talk.events if event.turn == 1]
-    wanted = [CallBegan, WireRequest, WireResponse, Chunk, Response]
+    expected = [CallBegan, WireRequest, WireResponse, Chunk, Response]
     start = turn.index(CallBegan)
-    assert turn[start : start + 5] == wanted
+    assert turn[start : start + 5] == expected
     assert talk.end.how == "completed"
 
 

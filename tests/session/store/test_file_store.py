@@ -81,9 +81,9 @@ def test_a_resumed_session_makes_the_request_that_would_have_come(kept_on: str, 
     with store.resume(Session(fresh, path=resumed_on, tools=[tool()]), "s") as again:  # type: ignore[arg-type]
         again.send("go on")
         assert again.state.connection.path == resumed_on
-    wanted, actual = provider.requests[-1], fresh.requests[-1]
-    assert [(m.role, m.parts) for m in actual.messages] == [(m.role, m.parts) for m in wanted.messages]
-    assert (actual.system, actual.tools) == (wanted.system, wanted.tools)
+    expected, actual = provider.requests[-1], fresh.requests[-1]
+    assert [(m.role, m.parts) for m in actual.messages] == [(m.role, m.parts) for m in expected.messages]
+    assert (actual.system, actual.tools) == (expected.system, expected.tools)
 
 
 def test_a_session_is_found_by_id_and_by_number() -> None:

@@ -75,8 +75,8 @@ def test_detached_unloaded_and_attached_again_the_next_request_is_the_same() -> 
         assert manager.loaded == ("s",)
         again.send("go on")
     whole.send("go on")
-    wanted, actual = straight.providers[0].requests[-1], opened.providers[1].requests[-1]
-    assert [(m.role, m.parts) for m in actual] == [(m.role, m.parts) for m in wanted]
+    expected, actual = straight.providers[0].requests[-1], opened.providers[1].requests[-1]
+    assert [(m.role, m.parts) for m in actual] == [(m.role, m.parts) for m in expected]
 
 
 def test_a_session_is_loaded_once_and_unloaded_when_the_last_client_has_gone() -> None:

@@ -316,9 +316,9 @@ def test_a_session_goes_on_with_the_same_request_on_either_path(saved_on: str, l
     after = Session.load(before.save(), fresh, path=loaded_on, tools=[tool()], ids=numbered())
     through.send("go on")
     after.send("go on")
-    wanted, actual = provider.requests[-1], fresh.requests[-1]
-    assert [(m.role, m.parts) for m in actual.messages] == [(m.role, m.parts) for m in wanted.messages]
-    assert (actual.system, actual.tools) == (wanted.system, wanted.tools)
+    expected, actual = provider.requests[-1], fresh.requests[-1]
+    assert [(m.role, m.parts) for m in actual.messages] == [(m.role, m.parts) for m in expected.messages]
+    assert (actual.system, actual.tools) == (expected.system, expected.tools)
 
 
 def test_what_waits_and_where_a_turn_was_cancelled_is_part_of_a_session() -> None:

@@ -66,9 +66,9 @@ def _changed(part: Part, change: Callable[[str], str]) -> Part:
 
 def test_texts_with_every_name_and_value_are_read_as_calls_and_results() -> None:
     restored = in_neutral_form(with_native_calls(HISTORY, sent()))
-    wanted = in_neutral_form(HISTORY)
-    wanted[2][1][0]["result"] = '{"moisture": 12}'
-    assert restored == wanted
+    expected = in_neutral_form(HISTORY)
+    expected[2][1][0]["result"] = '{"moisture": 12}'
+    assert restored == expected
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ class Provider(ABC):
         """Answer them, and hear what is said to it as it comes."""
         return self._turn(Note("tools", outcomes=tuple(outcomes)), on_text, stop)
 
-    def _turn(self, said: Note, on_text: OnText | None, stop: Stop) -> Answer:
-        self._history.append(said)
+    def _turn(self, entry: Note, on_text: OnText | None, stop: Stop) -> Answer:
+        self._history.append(entry)
         try:
             answer = self._ask(self._body(), on_text, stop)
         except BaseException:

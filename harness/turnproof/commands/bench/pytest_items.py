@@ -130,8 +130,8 @@ def _subject(spec: str, binding: Binding) -> _Subject:
 
 def _figure(outcome: AdapterBench, caller: str, messages: int) -> Time | None:
     """The times of one caller; None where it was not measured."""
-    wanted = ("turn", caller, messages)
-    return next((time for time in outcome.times if (time.figure, time.caller, time.messages) == wanted), None)
+    key = ("turn", caller, messages)
+    return next((time for time in outcome.times if (time.figure, time.caller, time.messages) == key), None)
 
 
 def _problems(outcome: AdapterBench, caller: str) -> Sequence[str]:

@@ -138,10 +138,10 @@ def _adapters(names: Sequence[str]) -> Iterator[Diagnostic]:
     """
     good: list[str] = []
     lacking: list[str] = []
-    wanted = {spec.partition("=")[0] for spec in names}
+    packages = {spec.partition("=")[0] for spec in names}
     for name in binding_names():
-        problems = list(_of_adapter(name, required=name in wanted))
-        if problems and wanted and name not in wanted:
+        problems = list(_of_adapter(name, required=name in packages))
+        if problems and packages and name not in packages:
             lacking.append(name)
             continue
         yield from problems

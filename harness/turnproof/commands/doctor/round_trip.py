@@ -229,13 +229,13 @@ def _accepted(trip: Trip) -> Iterator[Trouble]:
 
 def _asked_model(trip: Trip) -> Iterator[Trouble]:
     """Whether it asked for the endpoint's model. An agent may ask others beside the conversation."""
-    dialect, wanted = dialect_named(trip.transcript.dialect), trip.transcript.model
+    dialect, model = dialect_named(trip.transcript.dialect), trip.transcript.model
     world = world_of(dialect, ())
     for request in trip.requests if trip.shows_calls else ():
         call = read_call(dialect, request, world)
-        if call is not None and call.model and not same_model(dialect.models, call.model, wanted):
+        if call is not None and call.model and not same_model(dialect.models, call.model, model):
             message = (
-                f"{request.method} {request.path} asked for the model {call.model!r}, and the endpoint has {wanted!r}"
+                f"{request.method} {request.path} asked for the model {call.model!r}, and the endpoint has {model!r}"
             )
             yield Trouble(message, "pass on endpoint.model")
             return

@@ -68,8 +68,8 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     flags = {spec: FlagPlan.from_settings(settings.gates, subject.session) for spec, subject in subjects.items()}
     suite = load_suite()
     every = list(scenarios) if scenarios is not None else suite_scenarios(suite)
-    wanted = _select_scenarios(options, every)
-    candidates = {spec: Candidate.of(spec, subject, flags[spec], wanted) for spec, subject in subjects.items()}
+    chosen = _select_scenarios(options, every)
+    candidates = {spec: Candidate.of(spec, subject, flags[spec], chosen) for spec, subject in subjects.items()}
     wish = options.backend or "emulate"
     backends = Backends({spec: choose_backend(spec, subject, wish) for spec, subject in subjects.items()})
     for spec, one in candidates.items():

@@ -41,12 +41,12 @@ class ReadExchange:
 class Reader:
     """Reads the exchanges of one file in order, with what the service has issued and stored on the way.
 
-    `wanted` is the dialect to read them in; without it each exchange is read in the one with the fewest objections, of
+    `name` is the dialect to read them in; without it each exchange is read in the one with the fewest objections, of
     several in the one whose service is at its host.
     """
 
-    def __init__(self, wanted: str | None = None) -> None:
-        self._wanted = dialect(wanted) if wanted is not None else None
+    def __init__(self, name: str | None = None) -> None:
+        self._dialect = dialect(name) if name is not None else None
         self._worlds: dict[str, World] = {}
 
     def read(self, recorded: RecordedExchange) -> ReadExchange | None:
@@ -60,7 +60,7 @@ class Reader:
 
     def _readings(self, recorded: RecordedExchange) -> Iterator[ReadExchange]:
         """The exchange in every API that takes its address, up to one in which nothing is wrong with it."""
-        for wire in (self._wanted,) if self._wanted is not None else _candidates(recorded.host):
+        for wire in (self._dialect,) if self._dialect is not None else _candidates(recorded.host):
             world = self._world_of(wire)
             for headers in _LEFT_OUT:
                 request = recorded.request(headers)

@@ -140,9 +140,9 @@ def _call(found: Found, binding: Binding, question: Question, *, own_types: bool
     )
     options = {**binding.options, **scenario_of(found).options}
     options.pop("context_tokens", None)
-    wanted = str(question.steps[0]) if question.sight in ("answer", "unnamed", "returned") else "text"
+    member = str(question.steps[0]) if question.sight in ("answer", "unnamed", "returned") else "text"
     if own_types:
-        return _contract_call(began, found.transcript, options, wanted)
+        return _contract_call(began, found.transcript, options, member)
     if began.response_schema is not None:
         raise UnreproducibleError("the call asked for structured output, which no code of a library writes yet")
     if _cancelled_after(began, found.transcript) is not None:
@@ -154,12 +154,12 @@ def _call(found: Found, binding: Binding, question: Question, *, own_types: bool
         began.tools,
         streamed=began.streamed,
         options=options,
-        wanted=wanted,
+        wanted=member,
     )
 
 
 def _contract_call(
-    began: CallBegan, transcript: Transcript, options: Mapping[str, Any], wanted: str = "text"
+    began: CallBegan, transcript: Transcript, options: Mapping[str, Any], member: str = "text"
 ) -> ContractCall:
     return ContractCall(
         transcript.model,
@@ -168,7 +168,7 @@ def _contract_call(
         began.tools,
         streamed=began.streamed,
         options=options,
-        wanted=wanted,
+        wanted=member,
         path=began.path or transcript.key.path,
         schema=began.response_schema,
         cancelled_after=_cancelled_after(began, transcript),

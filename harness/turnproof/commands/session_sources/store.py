@@ -19,12 +19,12 @@ from .source import Answer, SourceOptions, endpoint_of
 
 
 class StoreSource:
-    """A `FileStore`. Who goes on with one of its sessions is `wanted.adapter`."""
+    """A `FileStore`. Who goes on with one of its sessions is `options.adapter`."""
 
     def __init__(self, folder: Path, options: SourceOptions, *, needs_key: bool) -> None:
         self.name = f"the store {folder}"
         self._store = FileStore(folder)
-        self._wanted = options
+        self._options = options
         self._needs_key = needs_key
         self._provider: Any = None
         self._session: KeptSession | None = None
@@ -60,7 +60,7 @@ class StoreSource:
         connection = _connection(spec, stored)
         session = Session(self._open_session(spec, connection), path=connection.path)
         self._session = self._store.resume(session, info.session_id)
-        system = self._wanted.system
+        system = self._options.system
         if system is not None or connection != stored:
             self._session.change(lambda it: None if system is None else it.set_system(system), connection=connection)
         return session.history.messages
@@ -110,9 +110,9 @@ class StoreSource:
         self._endpoint(spec, resolve_binding(spec), None)
 
     def _adapter(self) -> str:
-        if self._wanted.adapter is None:
+        if self._options.adapter is None:
             raise UsageError("a store has no model: name an adapter with --adapter NAME")
-        return self._wanted.adapter
+        return self._options.adapter
 
     def _open_session(self, spec: str, connection: Connection) -> Any:
         binding = resolve_binding(spec)
@@ -127,8 +127,8 @@ class StoreSource:
             spec,
             binding.dialect,
             model or binding.model,
-            self._wanted.base_url or "",
-            {**binding.options, **self._wanted.options},
+            self._options.base_url or "",
+            {**binding.options, **self._options.options},
             needs_key=self._needs_key,
         )
 

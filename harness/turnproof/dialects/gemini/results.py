@@ -35,8 +35,8 @@ def agrees_with_result(held: ToolResult, sent: ToolResult) -> Agreement:
     if isinstance(held.result, str) and any(parses_to(held.result, value) for value in (response, *content)):
         return "in other words"
     text = _encode(response)
-    wanted = [_encode(leaf)[1:-1] for leaf in leaves(held.result)]
-    return "in other words" if wanted and all(leaf in text for leaf in wanted) else "lost"
+    texts = [_encode(leaf)[1:-1] for leaf in leaves(held.result)]
+    return "in other words" if texts and all(leaf in text for leaf in texts) else "lost"
 
 
 def fails_by_itself(result: ToolResult) -> bool:

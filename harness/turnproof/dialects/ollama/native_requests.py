@@ -83,10 +83,10 @@ def field(thing: Mapping[str, Any], name: str, kind: type, where: str) -> Any:
     raise _mistyped(value, where, _TYPES[kind])
 
 
-def _mistyped(value: JSON, where: str, wanted: str, rule: Rule = rules.UNREADABLE_BODY) -> Unreadable:
+def _mistyped(value: JSON, where: str, go_type: str, rule: Rule = rules.UNREADABLE_BODY) -> Unreadable:
     type_name = _TYPES.get(type(value), "value")
     return Unreadable(
-        f"json: cannot unmarshal {type_name} into Go struct field {where} of type {wanted}", f"$.{where}", rule
+        f"json: cannot unmarshal {type_name} into Go struct field {where} of type {go_type}", f"$.{where}", rule
     )
 
 
@@ -151,8 +151,8 @@ def _call(call: JSON, where: str) -> FunctionCall:
         raise _mistyped(call, where, "api.ToolCall")
     arguments = function.get("arguments")
     if not isinstance(arguments, dict | None):
-        wanted = "api.ToolCallFunctionArguments"
-        raise _mistyped(arguments, f"{where}.function.arguments", wanted, rules.ARGUMENTS_NOT_AN_OBJECT)
+        go_type = "api.ToolCallFunctionArguments"
+        raise _mistyped(arguments, f"{where}.function.arguments", go_type, rules.ARGUMENTS_NOT_AN_OBJECT)
     name = field(function, "name", str, f"{where}.function.name") or ""
     return FunctionCall(field(call, "id", str, f"{where}.id") or "", name, arguments or {})
 

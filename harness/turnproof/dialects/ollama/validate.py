@@ -30,15 +30,13 @@ def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
 
 
 def _settings(call: OllamaCall, facts: ModelFacts) -> Iterator[Refusal]:
-    think, wanted = (
-        call.settings.get(name) if call.surface is Surface.NATIVE else None for name in ("think", "format")
-    )
+    think, form = (call.settings.get(name) if call.surface is Surface.NATIVE else None for name in ("think", "format"))
     if think and THINKING not in facts.features:
         yield refuse(call.surface, rules.NO_THINKING, f'"{call.model}" does not support thinking', "$.think")
     elif isinstance(think, str) and think and think not in _LEVELS:
         message = f'invalid think value: "{think}" (must be "high", "medium", "low", "max", true, or false)'
         yield refuse(call.surface, rules.THINK_VALUE, message, "$.think")
-    if wanted not in (None, "", "json") and not isinstance(wanted, dict):
+    if form not in (None, "", "json") and not isinstance(form, dict):
         message = 'invalid format: expected "json" or a valid JSON Schema object'
         yield refuse(call.surface, rules.FORMAT, message, "$.format")
     if call.tools and TOOLS not in facts.features:

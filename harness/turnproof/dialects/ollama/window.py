@@ -25,8 +25,8 @@ def window_of(call: Call, facts: ModelFacts) -> int:
     """The tokens that a prompt may have: what the request asks for, as far as the model goes."""
     own_call = OllamaCall.from_call(call)
     options = own_call.body.get("options") if own_call.surface is Surface.NATIVE and own_call.body is not None else None
-    wanted = options.get("num_ctx") if isinstance(options, dict) else None
-    return min(wanted if type(wanted) is int and wanted > 0 else DEFAULT_WINDOW, facts.context_tokens)
+    window = options.get("num_ctx") if isinstance(options, dict) else None
+    return min(window if type(window) is int and window > 0 else DEFAULT_WINDOW, facts.context_tokens)
 
 
 def truncates(call: Call) -> bool:

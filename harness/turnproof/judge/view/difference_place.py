@@ -24,10 +24,10 @@ def place_of_difference(view: View, other: View, spot: str, ours: object, theirs
     """
     whole_document, *candidates = _candidates(view, spot)
     other_documents = [document_of(other, place) for place in _candidates(other, spot)[1:]]
-    wanted = _own(ours, theirs)
+    own_values = _own(ours, theirs)
     for number, place in enumerate(candidates):
         found = _leaf_paths(
-            document_of(view, place), other_documents[number] if number < len(other_documents) else None, wanted
+            document_of(view, place), other_documents[number] if number < len(other_documents) else None, own_values
         )
         if found:
             return replace(place, pointer=pointer(*common(found)))
@@ -63,7 +63,7 @@ def _own(ours: object, theirs: object) -> list[Any]:
     return [value for _, value in leaves(ours) if value not in their_values and value not in (None, "")]
 
 
-def _leaf_paths(document: JSON, other: JSON, wanted: Sequence[Any]) -> list[tuple[str | int, ...]]:
+def _leaf_paths(document: JSON, other: JSON, own_values: Sequence[Any]) -> list[tuple[str | int, ...]]:
     """The paths of the leaves that say one of the values, save for those of which the other document says the same."""
     if document is None:
         return []
@@ -71,12 +71,12 @@ def _leaf_paths(document: JSON, other: JSON, wanted: Sequence[Any]) -> list[tupl
     return [
         path
         for path, value in leaves(document)
-        if same.get(path) != value and any(_contains_value(value, one) for one in wanted)
+        if same.get(path) != value and any(_contains_value(value, one) for one in own_values)
     ]
 
 
-def _contains_value(value: Any, wanted: Any) -> bool:
+def _contains_value(value: Any, own_value: Any) -> bool:
     """Whether a leaf says all of a value: it is it, or it is text with it. A short text stands by itself."""
-    if isinstance(value, str) and isinstance(wanted, str) and len(wanted) < 4:
-        return value == wanted
-    return is_same_value(value, wanted) and (not isinstance(value, str) or len(value) >= len(wanted))
+    if isinstance(value, str) and isinstance(own_value, str) and len(own_value) < 4:
+        return value == own_value
+    return is_same_value(value, own_value) and (not isinstance(value, str) or len(value) >= len(own_value))

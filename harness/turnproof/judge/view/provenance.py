@@ -111,11 +111,11 @@ class Provenance:
 
     def _likely(self, leaf: Path) -> list[Path]:
         """The places worth a try: where the same value stands, or one that holds it; any other, where there is none."""
-        wanted = self._neutral[leaf]
+        neutral_value = self._neutral[leaf]
         ranked: list[list[Path]] = [[], [], []]
         for place, value in self._places.items():
-            same = type(value) is type(wanted) and value == wanted
-            ranked[0 if same else 1 if is_same_value(value, wanted) else 2].append(place)
+            same = type(value) is type(neutral_value) and value == neutral_value
+            ranked[0 if same else 1 if is_same_value(value, neutral_value) else 2].append(place)
         first, second, others = ranked
         if any(leaf in self._effect(place) for place in (*first, *second)[:_MOST]):
             return [*first, *second][:_MOST]
@@ -222,11 +222,11 @@ def _set_value(body: Any, place: Path, value: Any) -> None:
         body[place[-1]] = value
 
 
-def is_same_value(value: Any, wanted: Any) -> bool:
+def is_same_value(value: Any, neutral_value: Any) -> bool:
     """Whether a value of the body looks like one of the reading: the same, or text with it, or a piece of it."""
-    if isinstance(value, str) and isinstance(wanted, str):
-        return value == wanted or (wanted != "" and (wanted in value or value in wanted))
-    return type(value) is type(wanted) and bool(value == wanted)
+    if isinstance(value, str) and isinstance(neutral_value, str):
+        return value == neutral_value or (neutral_value != "" and (neutral_value in value or value in neutral_value))
+    return type(value) is type(neutral_value) and bool(value == neutral_value)
 
 
 def _list_of(item: Path, path: Path) -> Path:

@@ -97,8 +97,8 @@ class Scenes:
         if line.key.path == path:
             return line
         key, mode = line.key, line.key.mode
-        wanted = (other for other in self._lines.values() if other.key.scenario == key.scenario)
-        return next((one for one in wanted if (one.key.path, one.key.mode, one.key.repeat) == (path, mode, 0)), None)
+        lines = (other for other in self._lines.values() if other.key.scenario == key.scenario)
+        return next((one for one in lines if (one.key.path, one.key.mode, one.key.repeat) == (path, mode, 0)), None)
 
 
 def _wire(sources: Mapping[Path, Source], places: Places, path: Path) -> Wire | None:

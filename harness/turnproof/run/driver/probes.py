@@ -53,9 +53,9 @@ def run_probes(
     """
     path = job.key.path
     own_calls = [call for call in calls if call.path == path]
-    wanted = [probe for probe in job.scenario.probes if probe != "shutdown"]
-    there = [probe for probe in wanted if probe in (*_ON_BOTH_PATHS, *_ON_THE_LEGACY_PATH_ALONE)]
-    probes = there if path == "legacy" else [probe for probe in wanted if probe not in _ON_THE_LEGACY_PATH_ALONE]
+    named = [probe for probe in job.scenario.probes if probe != "shutdown"]
+    there = [probe for probe in named if probe in (*_ON_BOTH_PATHS, *_ON_THE_LEGACY_PATH_ALONE)]
+    probes = there if path == "legacy" else [probe for probe in named if probe not in _ON_THE_LEGACY_PATH_ALONE]
     if job.key.mode == "stream" and "batch" in job.scenario.modes:
         probes = [probe for probe in probes if probe not in _IN_ONE_MODE]
     if not probes or not own_calls:

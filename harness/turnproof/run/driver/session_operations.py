@@ -35,7 +35,7 @@ class SessionOperations:
         self._recorder = run.recorder
         self._sandbox = AgentSandbox(run.job.sandbox_root)
         self._denied: tuple[str, ...] = ()
-        self._wanted: dict[str, Any] = {}
+        self._selection: dict[str, Any] = {}
         self._concurrent_turn: ConcurrentTurn | None = None
         self._steps: dict[str, Callable[[SessionStep], SessionStepped]] = {
             "open": self._open,
@@ -53,7 +53,7 @@ class SessionOperations:
         """What of a session's setup concerns it."""
         sandbox = self._sandbox
         cwd = str(sandbox.folder(sandbox.cwd))
-        return {"home": str(sandbox.home), "cwd": cwd, "permits": self._permits, **self._wanted}
+        return {"home": str(sandbox.home), "cwd": cwd, "permits": self._permits, **self._selection}
 
     def begin(self, turn: Turn) -> None:
         """A turn starts: what it has of steps is done, and what it denies is from now on."""
@@ -143,11 +143,11 @@ class SessionOperations:
         self._close()
         self._sandbox.cwd = step.cwd or self._sandbox.cwd
         labels.expect(step.label or "")
-        self._wanted = {"session": session_id, "continue_last": step.last}
+        self._selection = {"session": session_id, "continue_last": step.last}
         try:
             self._run.open()
         finally:
-            self._wanted = {}
+            self._selection = {}
         return SessionStepped(do="open", outcome="done")
 
     def _close(self) -> None:

@@ -52,8 +52,8 @@ class SessionProbes:
     def __init__(self, run: RunSession) -> None:
         self._run = run
         self._recorder = run.recorder
-        wanted = run.job.scenario.probes if run.subject.kind == "session" else ()
-        self._probes = [one for one in wanted if one in _WANTS and _WANTS[one] <= run.subject.operations]
+        probes = run.job.scenario.probes if run.subject.kind == "session" else ()
+        self._probes = [one for one in probes if one in _WANTS and _WANTS[one] <= run.subject.operations]
         self._prompts: list[_Prompt] = []
 
     def note(self, index: int, turn: Turn) -> None:

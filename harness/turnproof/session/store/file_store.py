@@ -90,8 +90,8 @@ class FileStore:
         """
         after = _read_cursor(cursor)
         every = (read_summary(self._files, self._paths(name)) for name in self._names())
-        wanted = [info for info in every if cwd is None or info.cwd == cwd]
-        rest = [info for info in sorted(wanted, key=_newest_first, reverse=True) if _newest_first(info) < after]
+        infos = [info for info in every if cwd is None or info.cwd == cwd]
+        rest = [info for info in sorted(infos, key=_newest_first, reverse=True) if _newest_first(info) < after]
         page = tuple(rest[: self._page_size])
         return SessionPage(page, _cursor(page[-1]) if len(rest) > len(page) else None)
 

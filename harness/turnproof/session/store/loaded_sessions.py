@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ..persistence import Connection
 from ..session import Session
@@ -67,24 +67,10 @@ class LoadedSessions:
         with self._lock:
             return tuple(self._loaded)
 
-    def create(
-        self,
-        *,
-        session_id: str | None = None,
-        description: str | None = None,
-        connection: Connection | None = None,
-        workspace: str | None = None,
-    ) -> LoadedSession:
+    def create(self, **details: Any) -> LoadedSession:
         """A new session; the arguments are those of `FileStore.create`."""
         with self._lock:
-            stored_session = self.store.create(
-                self._open_session(),
-                session_id=session_id,
-                description=description,
-                connection=connection,
-                workspace=workspace,
-            )
-            return self._add(stored_session)
+            return self._add(self.store.create(self._open_session(), **details))
 
     def begin(self, client: SessionUser, following: NextSession) -> LoadedSession:
         """A new session with a first client."""

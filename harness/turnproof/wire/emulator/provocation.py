@@ -34,15 +34,15 @@ def with_wanted_answer(run: ServerRun, exchange: Exchange, call: Call, *, imitat
     offered no other tool than those that the script calls.
     """
     reply = _scripted(run, exchange, call)
-    wanted = _wanted(reply, call) if reply is not None else None
-    if reply is None or wanted is None or not isinstance(call.body, Mapping):
+    answer = _wanted_answer(reply, call) if reply is not None else None
+    if reply is None or answer is None or not isinstance(call.body, Mapping):
         return exchange.request
     body = json.loads(exchange.request.body)
-    exchange.asked = run.dialect.ask_for(body, wanted)
+    exchange.asked = run.dialect.ask_for(body, answer)
     if not exchange.asked:
         return exchange.request
     tools = body.get("tools")
-    if imitated and wanted.tool is not None and isinstance(tools, list):
+    if imitated and answer.tool is not None and isinstance(tools, list):
         called = _called_names(reply)
         exchange.asked["tools"] = [one for one in tools if _name(one) in called] or tools
     return replace(exchange.request, body=json.dumps(body | exchange.asked).encode())
@@ -59,17 +59,17 @@ def _scripted(run: ServerRun, exchange: Exchange, call: Call) -> Reply | None:
     return reply if all(isinstance(each.part, _PLAIN) for each in reply.parts) else None
 
 
-def _wanted(reply: Reply, call: Call) -> WantedAnswer | None:
+def _wanted_answer(reply: Reply, call: Call) -> WantedAnswer | None:
     """What the reply wants, as far as the request leaves it open; None where that is nothing."""
     names = _called_names(reply)
     declared = {tool.name for tool in call.tools}
     is_open = bool(declared) and not any(name in _CHOICES for name, *_ in each_setting(call.settings))
-    wanted = WantedAnswer(
+    answer = WantedAnswer(
         tool=next((name for name in names if is_open and name in declared), None),
         no_call=is_open and not names,
         most_tokens=SHORT if reply.finish is FinishReason.MAX_TOKENS and not _is_short(call) else None,
     )
-    return wanted if wanted != WantedAnswer() else None
+    return answer if answer != WantedAnswer() else None
 
 
 def _called_names(reply: Reply) -> list[str]:

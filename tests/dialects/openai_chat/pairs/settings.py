@@ -230,12 +230,12 @@ def _images() -> list[Pair]:
 
 
 def _form() -> list[Pair]:
-    wanted: Json = {"response_format": {"type": "json_object"}}
+    expected: Json = {"response_format": {"type": "json_object"}}
     missing = "'required' is required to be supplied and to be an array including every key in properties."
     return [
-        Pair("json-word", ask(**wanted),
+        Pair("json-word", ask(**expected),
              "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
-             ask(system("Answer in JSON."), OPENING, **wanted), param="messages"),
+             ask(system("Answer in JSON."), OPENING, **expected), param="messages"),
         Pair("strict-format", ask(**_format(_OPEN)),
              f"Invalid schema for response_format 'reading': In context=(), {_NOT_CLOSED}",
              ask(**_format(_OPEN, strict=False)), param="response_format"),

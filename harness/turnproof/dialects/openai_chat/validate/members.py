@@ -48,9 +48,9 @@ def check(context: Context) -> Iterator[Refusal]:
                     yield from _unknown(context, rules.UNKNOWN_MEMBER, f"messages[{n}].content[{m}]", block, known)
         for m, call in enumerate(message.get("tool_calls") or ()):
             yield from _unknown(context, rules.UNKNOWN_MEMBER, f"messages[{n}].tool_calls[{m}]", call, CALL)
-    wanted = context.body.get("response_format")
-    if isinstance(wanted, dict):
-        yield from _unknown(context, rules.UNKNOWN_MEMBER, "response_format", wanted, FORMAT)
+    response_format = context.body.get("response_format")
+    if isinstance(response_format, dict):
+        yield from _unknown(context, rules.UNKNOWN_MEMBER, "response_format", response_format, FORMAT)
     for n, tool in enumerate(context.body.get("tools") or ()):
         if tool.get("type", "function") == "function":
             yield from _unknown(context, rules.UNKNOWN_TOOL_MEMBER, f"tools[{n}]", tool, TOOL)

@@ -123,13 +123,13 @@ def streaming(context: Context) -> Iterator[Refusal]:
 
 def form(context: Context) -> Iterator[Refusal]:
     """The form of the answer: JSON that somebody has asked for, or a schema that is closed."""
-    wanted = context.body.get("response_format") or {}
-    if wanted.get("type") == "json_object" and b"json" not in _encode(context.messages).lower():
+    response_format = context.body.get("response_format") or {}
+    if response_format.get("type") == "json_object" and b"json" not in _encode(context.messages).lower():
         message = (
             "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
         )
         yield context.refuse(rules.JSON_WORD, "invalid_request_error", message, "messages")
-    named: Any = wanted.get("json_schema") if wanted.get("type") == "json_schema" else None
+    named: Any = response_format.get("json_schema") if response_format.get("type") == "json_schema" else None
     strict = isinstance(named, dict) and named.get("strict") is True
     if strict and (fault := open_place(named.get("schema"))):
         message = f"Invalid schema for response_format '{named.get('name', '')}': {fault}"

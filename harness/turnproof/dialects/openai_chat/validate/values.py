@@ -74,8 +74,8 @@ def _stop(context: Context) -> Iterator[Refusal]:
 
 
 def _words(context: Context) -> Iterator[Fault]:
-    wanted, choice = context.body.get("response_format"), context.body.get("tool_choice")
-    kind = wanted.get("type") if isinstance(wanted, dict) else None
+    response_format, choice = context.body.get("response_format"), context.body.get("tool_choice")
+    kind = response_format.get("type") if isinstance(response_format, dict) else None
     if kind is not None and kind not in _FORMATS:
         yield wrong_choice("response_format.type", kind, _FORMATS)
     if isinstance(choice, str) and choice not in _CHOICES:
