@@ -297,8 +297,9 @@ class Capabilities:
     wait: `kind`, `partial`, and `limit` and `requested` of a prompt that is too long; `thinking_tokens` says that the
     usage tells how many tokens were thinking. `chain` says that the legacy path goes on from what the service has
     stored, by its id, and sends what is new; `websocket` that requests go over WebSockets, where the memory of one
-    connection holds the chain. `wire` is no claim: it holds the traits of the wire API (`Dialect.traits`), which
-    turnproof fills in.
+    connection holds the chain; `chain_deletion` that such a path deletes at the service what its conversation left,
+    where its policy says so (`turnproof.chains.ChainedProvider`). `wire` is no claim: it holds the traits of the wire
+    API (`Dialect.traits`), which turnproof fills in.
 
     The fields from `usage` on (`ASSUMED`) are claimed unless they are set to False:
 
@@ -335,6 +336,7 @@ class Capabilities:
     cache: Literal["none", "explicit", "managed", "implicit"] = "none"
     chain: bool = False
     websocket: bool = False
+    chain_deletion: bool = False
     wire: frozenset[str] = frozenset()
     usage: bool = True
     finish_reasons: bool = True

@@ -101,14 +101,15 @@ def test_every_way_to_finish_happens(reason: str) -> None:
             "thinking_tokens",
             "lifecycle",
             "chain",
+            "chain_deletion",
             *ASSUMED,
         }
         | {"image_urls"}
     ),
 )
 def test_every_capability_of_a_conversation_is_needed_somewhere(feature: str) -> None:
-    """Counting, serialising, lifecycle, late instructions, who keeps the history, what else an error says and the form
-    of a response are not in a scripted turn."""
+    """Counting, serialising, lifecycle, late instructions, who keeps and deletes the history, what else an error says
+    and the form of a response are not in a scripted turn."""
     needed = {name.partition(":")[0] for scenario in SCENARIOS.values() for name in scenario.features}
     assert feature in needed
 

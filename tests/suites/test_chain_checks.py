@@ -25,7 +25,7 @@ from turnproof.scenarios import load
 from turnproof_adapters.openai_responses.binding import BINDING, CONVERSATION, WEBSOCKET
 from turnproof_suites.chains import Link, broken_names, links, name_of
 
-from .build import body_with, spoilt
+from .build import body_with, response_with, spoilt
 from .cases import Case, decide, status, suite
 
 SCENARIOS = Path(next(iter(turnproof_suites.__path__))) / "scenarios" / "stored"
@@ -157,6 +157,35 @@ def failed(view: View) -> View:
     return spoilt(view, Response, lambda event: error, 2)
 
 
+def still_kept(view: View) -> View:
+    name = name_of(view.exchanges[2])
+    assert name is not None
+    return spoilt(view, WireResponse, lambda event: replace(event, kept=(*event.kept, name)), 5)
+
+
+def fork_gone(view: View) -> View:
+    name = name_of(view.exchanges[3])
+    return spoilt(
+        view, WireResponse, lambda event: replace(event, kept=tuple(one for one in event.kept if one != name)), 5
+    )
+
+
+def counted_what_was_sent(view: View) -> View:
+    def change(event: Response) -> Response:
+        usage = event.response.usage
+        fresh = usage.prompt_tokens - usage.cache_read_tokens
+        return response_with(usage=replace(usage, prompt_tokens=fresh))(event)
+
+    return spoilt(view, Response, change, 1)
+
+
+def billed_twice(view: View) -> View:
+    def change(event: WireResponse) -> WireResponse:
+        return replace(event, body=re.sub(r'"input_tokens":(\d+)', r'"input_tokens":9\1', str(event.body)))
+
+    return spoilt(view, WireResponse, change, 1)
+
+
 def model_said(item: Item) -> bool:
     return item.get("role") == "assistant"
 
@@ -214,6 +243,16 @@ CASES = [
          "other-model"),
     Case("stored/another-key-loses-nothing", chain("plain_text"), request(7, only(lambda item: False)), "Noted.",
          "lost"),
+    Case("stored/a-deleted-conversation-is-gone", chain("deleted"), still_kept, "nothing of it", "there"),
+    Case("stored/a-deletion-leaves-a-fork-alone", chain("deleted"), fork_gone, "nothing of this id", "gone"),
+    Case("stored/a-deletion-leaves-a-fork-alone", chain("deleted"), request(6, without("previous_response_id")),
+         "This is to be deleted.", "lost"),
+    Case("stored/a-deleted-answer-is-not-named", chain("deleted"), request(5, from_answer(2)), "an answer that is kept",
+         "named"),
+    Case("stored/each-turn-is-counted-as-billed", chain("billed"), counted_what_was_sent, "prompt_tokens",
+         "wrong-count"),
+    Case("stored/a-chain-costs-no-more-than-sending-all", chain("billed"), billed_twice, "prompt tokens at most",
+         "dearer"),
     Case("stored/instructions-go-out-with-every-request", chain("plain_text"), request(1, without("instructions")),
          "You keep a greenhouse log.", "missing"),
     Case("stored/tools-go-out-with-every-request", chain("tools"), request(1, without("tools")), "read_sensor",

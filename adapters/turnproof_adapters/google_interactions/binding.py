@@ -15,7 +15,7 @@ def capabilities(model: str) -> Capabilities:
     """What is claimed for a model."""
     facts = facts_of(model)
     claims = replace(ALL_CONTENT_CAPABILITIES, thinking=facts.thinks, opaque_thinking=facts.thinks)
-    return replace(claims, structured=facts.structured, cache="implicit", chain=True)
+    return replace(claims, structured=facts.structured, cache="implicit", chain=True, chain_deletion=True)
 
 
 CLASSES = AdapterClasses(

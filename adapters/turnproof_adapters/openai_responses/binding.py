@@ -32,7 +32,7 @@ BINDING = HTTP.binding(
     "openai_responses",
     DIALECT,
     "gpt-5.5",
-    lambda model: replace(capabilities(model), chain=True),
+    lambda model: replace(capabilities(model), chain=True, chain_deletion=True),
     declared=[DECODER_WORDS, KEPT_BY_THE_SERVICE],
     package="openai",
 )
@@ -54,7 +54,7 @@ WEBSOCKET = SOCKET.binding(
     "openai_responses_websocket",
     DIALECT,
     BINDING.model,
-    lambda model: replace(BINDING.claims(model), websocket=True),
+    lambda model: replace(BINDING.claims(model), websocket=True, chain_deletion=False),
     declared=[DECODER_WORDS, KEPT_BY_THE_CONNECTION],
     package=BINDING.package,
 )

@@ -51,6 +51,7 @@ _CLAIMS: Final[Mapping[str, str]] = {
     "cache": "a prompt cache",
     "chain": "conversations that the service keeps",
     "websocket": "conversations in the memory of a connection",
+    "chain_deletion": "stored conversations that can be deleted",
     "usage": "token counts",
     "finish_reasons": "the reason why an answer ended",
     "part_order": "the model's order of texts and calls",

@@ -35,7 +35,8 @@ NEEDED: Final[Mapping[Action, tuple[Operation, ...]]] = {
 
 
 Probe = Literal[
-    "fresh", "reversed", "threads", "loops", "cancelled", "broken", "helpers", "other-model", "other-key", "shutdown"
+    "fresh", "reversed", "threads", "loops", "cancelled", "broken", "helpers", "other-model", "other-key", "deletion",
+    "shutdown",
 ]  # fmt: skip
 """What is done with the calls of a run when the conversation is over, at the adapter and past the session."""
 
@@ -377,13 +378,14 @@ class Scenario(msgspec.Struct, frozen=True):
     order, from several threads, in event loops that come and go, or with a cancel token that is set already, on both
     paths; `broken` sends the last one with a history that no API accepts, and `helpers` has the adapter count and
     serialise the messages of each; `other-model` has one object that owns the history answer twice, by another model
-    the second time, and `other-key` one that is given another key in between; `shutdown` counts the connections that
-    are open behind it. `cache` says whether the session uses the binding's cache plugin. `debug_logs` says that the
-    application logs at level DEBUG. `keep_turns` is how many turns a collection leaves. `given` is a conversation that
-    was held elsewhere: the session goes on from it, and no model of this run has signed anything in it. A scenario
-    whose `subject` is `session` or `agent` tells these apart, and adapters not: they are certified without it. `origin`
-    is where its recorded answers come from. `enrichers` change each text that the user says. `watched`: the events of
-    its agents are recorded.
+    the second time, and `other-key` one that is given another key in between; `deletion` has one delete its
+    conversation at the service, while a fork of it goes on; `shutdown` counts the connections that are open behind it.
+    `cache` says whether the session uses the binding's cache plugin. `debug_logs` says that the application logs at
+    level DEBUG. `keep_turns` is how many turns a collection leaves. `given` is a conversation that was held elsewhere:
+    the session goes on from it, and no model of this run has signed anything in it. A scenario whose `subject` is
+    `session` or `agent` tells these apart, and adapters not: they are certified without it. `origin` is where its
+    recorded answers come from. `enrichers` change each text that the user says. `watched`: the events of its agents are
+    recorded.
     """
 
     name: str

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakSet
+
+from msgspec.structs import replace as changed
 
 from turnproof.dialects.base import Call, HttpRequest, Rendered
+from turnproof.messages import TokenUsage
+from turnproof.provider import Path
 
+from ._broken import Broken
 from ._chain import BrokenChain
 from ._mutant import suite_mutant
 from ._rewriting import Rewriting, keep_only, output_limits
 from ._wire import Json, Wire
+from .usage_figures import Miscounting
 
 _KEY_HEADERS = ("authorization", "x-goog-api-key")
 
@@ -109,6 +116,70 @@ class ChainFromAnUnansweredCall(ChainKept):
 @suite_mutant("chain-crosses-conversations")
 class ChainCrossesConversations(NewestAnswerWins):
     """The head is kept for the client and not for the conversation."""
+
+
+@suite_mutant("deletion-only-asks")
+class DeletionOnlyAsks(Rewriting):
+    """What is to be deleted is asked for instead, and stays."""
+
+    def request(self, request: HttpRequest) -> HttpRequest:
+        """The same address with another method."""
+        return super().request(replace(request, method="GET") if request.method == "DELETE" else request)
+
+
+@suite_mutant("deletion-takes-the-fork")
+class DeletionTakesTheFork(Broken):
+    """The ids of stored answers are kept for the client: who deletes a conversation deletes all."""
+
+    _everyone: ClassVar[WeakSet[DeletionTakesTheFork]] = WeakSet()
+
+    def __init__(self, inner: Any, path: Path) -> None:
+        super().__init__(inner, path)
+        self._everyone.add(self)
+
+    def delete_left_answers(self) -> None:
+        """Delete what this and every other conversation has said."""
+        for each in tuple(self._everyone):
+            if each is not self:
+                each.inner.end_chain()
+            each.inner.delete_left_answers()
+
+
+@suite_mutant("chain-survives-its-deletion")
+class ChainSurvivesItsDeletion(BrokenChain):
+    """The answers are deleted, and the conversation that begins then goes on from one of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._deleted = ""
+
+    def request(self, request: HttpRequest) -> HttpRequest:
+        """The request as it is, with a look at what it deletes."""
+        if request.method == "DELETE":
+            self._deleted = request.path.rpartition("/")[2]
+        return super().request(request)
+
+    def change_chain(self, wire: Wire, body: Json, head: str | None) -> None:
+        if head is None and self._deleted:
+            wire.set_head(body, self._deleted)
+
+
+@suite_mutant("chain-counted-without-the-cached")
+class ChainCountedWithoutTheCached(Miscounting):
+    """What a chain has in front of a request comes from the cache, and is not counted."""
+
+    def count(self, usage: TokenUsage) -> TokenUsage:
+        fresh = usage.prompt_tokens - usage.cache_read_tokens
+        return changed(usage, prompt_tokens=fresh, cache_read_tokens=0, total_tokens=fresh + usage.output_tokens)
+
+
+@suite_mutant("chain-with-its-instructions-twice")
+class ChainWithItsInstructionsTwice(BrokenChain):
+    """The instructions that a request goes out with are put in front of themselves, where it goes on from an answer."""
+
+    def change_chain(self, wire: Wire, body: Json, head: str | None) -> None:
+        if head is not None and isinstance(text := body.get(wire.system_key), str):
+            body[wire.system_key] = f"{text}\n\n{text}"
 
 
 @suite_mutant("chain-kept-for-another-model")

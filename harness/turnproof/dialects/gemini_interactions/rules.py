@@ -74,7 +74,9 @@ UNKNOWN_INTERACTION = _rule(
 )
 UNFINISHED_PREVIOUS = _documented("unfinished-previous", "an interaction goes on from a completed one", _OVERVIEW)
 BACKGROUND_UNSTORED = _documented(
-    "background-unstored", "`store=false` is incompatible with `background=true`", _OVERVIEW
+    "background-unstored",
+    "`store=false` is incompatible with `background=true`, and the vendor's skill says that it disables that",
+    _OVERVIEW,
 )
 NOT_IN_BACKGROUND = _documented("cancel-of-foreground", "only an interaction in the background can be cancelled")
 RESUMED_WITHOUT_STREAM = _documented("resume-without-stream", "`last_event_id` can only be used with `stream`")

@@ -4,8 +4,8 @@ Most are about purity: on a fresh object, in another order, from several threads
 same bytes each time; the server gives an identical request the identical reply, so only the requests are of interest.
 `cancelled` calls with a token that is set already, on both paths: a session may look at it first, and then nobody
 knows what the adapter would have done. `broken` and `helpers` do what no session does (`direct_calls`); `other-model`
-and `other-key` change the model or the key of an object that owns the history; `shutdown` makes no call, and looks at
-what is open when the adapter has shut down.
+and `other-key` change the model or the key of an object that owns the history, and `deletion` has one delete its
+conversation at the service; `shutdown` makes no call, and looks at what is open when the adapter has shut down.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import msgspec
 
 from ..._base.coroutines import in_fresh_loops
 from ...cancel import CancelToken
+from ...chains import ChainPolicy
 from ...dialects import dialect
 from ...messages import Message, ProviderResponse
 from ...provider import Path
@@ -34,7 +35,7 @@ from .tap import failed
 
 _ON_BOTH_PATHS = ("cancelled", "helpers")
 
-_ON_THE_LEGACY_PATH_ALONE = ("other-model", "other-key")
+_ON_THE_LEGACY_PATH_ALONE = ("other-model", "other-key", "deletion")
 
 _IN_ONE_MODE = ("broken", "helpers")
 """Whether the answer would stream makes no difference to these: they are done once, in one piece where that is."""
@@ -85,6 +86,8 @@ def run_probes(
             case "other-key":
                 provider = open_provider(path)
                 _ask_twice(provider, own_calls, recorder, _to_another_key(provider, job, recorder))
+            case "deletion":
+                _delete_one_of_two(open_provider(path), open_provider(path), own_calls, recorder)
             case "helpers":
                 call_helpers(open_provider(path), own_calls, recorder)
     recorder.probe = ""
@@ -207,6 +210,50 @@ def _ask_twice(
     messages = (*first.messages, Message("model", answer.parts), question)
     again = msgspec.structs.replace(first, call=first.call + 1, messages=messages)
     _record(again, recorder, lambda: provider.send_message(question.text))
+
+
+def _delete_one_of_two(provider: Any, fork: Any, calls: Sequence[CallBegan], recorder: Recorder) -> None:
+    """One object says something, and a fork of it something else. The first one then begins another conversation and
+    deletes the one that it left; after that, both are asked again.
+
+    Objects that are no `turnproof.chains.ChainedProvider` are not asked. All texts differ: an answer to an identical
+    request has the id of the first one.
+    """
+    delete = getattr(provider.wrapped, "delete_left_answers", None)
+    if delete is None:
+        return
+    for one in (provider, fork):
+        one.wrapped.set_chain_policy(ChainPolicy(delete=True))
+    to_delete, of_fork, question = ("This is to be deleted.", "This is to be kept.", "What do you know now?")
+    earlier = _say(provider, calls[0], 0, (), to_delete, recorder)
+    in_fork = earlier and _say(fork, calls[0], 1, earlier, of_fork, recorder)
+    if not earlier or not in_fork or not _begins(provider, _asking(calls[0], (), question), recorder):
+        return
+    with _outside_calls(recorder):
+        delete()
+    _ask(provider, calls[0], 2, (), question, recorder)
+    _ask(fork, calls[0], 3, in_fork, question, recorder)
+
+
+def _say(
+    provider: Any, like: CallBegan, number: int, earlier: tuple[Message, ...], text: str, recorder: Recorder
+) -> tuple[Message, ...]:
+    """What was said when a fresh object has gone on with this text from earlier messages; nothing if that failed."""
+    if not _begins(provider, _asking(like, earlier, text), recorder):
+        return ()
+    return _ask(provider, like, number, earlier, text, recorder)
+
+
+def _ask(
+    provider: Any, like: CallBegan, number: int, earlier: tuple[Message, ...], text: str, recorder: Recorder
+) -> tuple[Message, ...]:
+    call = msgspec.structs.replace(_asking(like, earlier, text), call=like.call + number)
+    answer = _record(call, recorder, lambda: provider.send_message(text))
+    return () if answer is None else (*call.messages, Message("model", answer.parts))
+
+
+def _asking(like: CallBegan, earlier: tuple[Message, ...], text: str) -> CallBegan:
+    return msgspec.structs.replace(like, messages=(*earlier, Message.user(text)))
 
 
 def _record(call: CallBegan, recorder: Recorder, action: Callable[[], ProviderResponse]) -> ProviderResponse | None:

@@ -187,7 +187,9 @@ class ScriptResponder:
             text = "(no reply is scripted for this request)"
             return Reply((ReplyPart(Text(text)),), FinishReason.STOP), f"{run.seed}/{known_as}"
         whose = "" if turn is run.turn else f"child/{exchange.child}/" if exchange.child else "child/"
-        seed = f"{run.seed}/{run.turn_index}/{whose}{exchange.round}"
+        # What only a probe sends is asked beside the conversation, and its answer has an id of its own.
+        place = f"probe/{known_as}" if run.probe else f"{run.turn_index}/{whose}{exchange.round}"
+        seed = f"{run.seed}/{place}"
         scripted = turn.rounds[exchange.round].answer_after(self._answered[seed])
         self._answered[seed] += 1
         written_reply = Reply(scripted.parts, scripted.finish, scripted.raw_finish, scripted.usage)
@@ -200,7 +202,7 @@ class ScriptResponder:
         return reply, seed
 
 
-DIRECT: Final[tuple[Probe, ...]] = ("broken", "helpers", "other-model", "other-key")
+DIRECT: Final[tuple[Probe, ...]] = ("broken", "helpers", "other-model", "other-key", "deletion")
 """Probes that send what no conversation does: no recording has it."""
 
 
