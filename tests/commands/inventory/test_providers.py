@@ -115,6 +115,26 @@ CASES = [
         {"open": {"writes _at"}, "send_message": {"reads _at"}},
     ),
     Case(
+        "a-conversation-that-was-opened-there",
+        """
+        class Provider:
+            _at = None
+
+            def end(self):
+                self._at = None
+
+            def _chained(self, client):
+                if self._at is None:
+                    self._at = client.conversations.create(timeout=5).id
+                return {"conversation": self._at}
+
+            def send_message(self, message):
+                return self.client.responses.create(input=message, **self._chained(self.client))
+        """,
+        {"_at"},
+        {"end": {"writes _at"}, "_chained": {"reads _at", "writes _at"}},
+    ),
+    Case(
         "by-another-name",
         """
         class Provider:

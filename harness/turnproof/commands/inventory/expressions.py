@@ -208,6 +208,8 @@ class Expressions(ABC):
         known = any(isinstance(fact, Object | Class | Super | Module) for fact in base)
         if Mark.CHAT in base and name.startswith("send"):
             self.changed(base, line)
+        if Mark.CHAT in base and name == "id":
+            return frozenset({Mark.CHAT_ID})
         return joined(
             self.load(fact.place.below(name), line, quiet)
             if isinstance(fact, Contents) and fact.degree is Degree.SAME and not known and not self.provider_in(base)

@@ -116,6 +116,8 @@ class Mark(Enum):
 
     CHAT = "chat"
     """An SDK's chat object."""
+    CHAT_ID = "chat-id"
+    """The id of one, by which a service keeps it."""
     PROVIDER = "provider"
     """A provider that a session calls."""
     CONTAINER = "container"

@@ -14,10 +14,10 @@ def histories(world: World) -> set[Place]:
     """The places that hold history, among those that the objects asked about can reach.
 
     One sign is enough where it leaves no doubt: the place is given what was said or a history, it grows by what is
-    said, it is what `get_history()` returns, it holds an SDK's chat object, or a request takes from it the id of what
-    the service keeps. Of the weaker ones it takes two: the name, the type, or something made of what was said; and with
-    one of these a list, or what `get_history()` makes its result of. What holds a copy of a history is one, too. What
-    is weak is none: it forgets with the messages.
+    said, it is what `get_history()` returns, it holds an SDK's chat object or the id of one, or a request takes from it
+    the id of what the service keeps. Of the weaker ones it takes two: the name, the type, or something made of what was
+    said; and with one of these a list, or what `get_history()` makes its result of. What holds a copy of a history is
+    one, too. What is weak is none: it forgets with the messages.
     """
     reached = reachable(world)
     candidates = _candidates(world, reached)
@@ -69,7 +69,7 @@ def _candidates(world: World, reached: set[type]) -> set[Place]:
 
 def _is_history(world: World, place: Place) -> bool:
     value, added = world.fields.get(place, NOTHING), world.additions.get(place, NOTHING)
-    if Mark.CHAT in value or (degree_of_input(value) or 0) >= Degree.COPY or degree_of_input(added):
+    if value & {Mark.CHAT, Mark.CHAT_ID} or (degree_of_input(value) or 0) >= Degree.COPY or degree_of_input(added):
         return True
     returned = _returned(world, place)
     if returned >= Degree.COPY:
