@@ -85,6 +85,30 @@ def test_the_scenarios_of_a_run_are_read_from_its_folder(tmp_path: Path) -> None
         scenario_copies(folder, [str(scenario_file)])
 
 
+def test_scenarios_that_are_no_copies_stay_where_they_are(tmp_path: Path) -> None:
+    """`certify --out .` in a project that keeps its scenarios in `scenarios/`."""
+    own_file = tmp_path / "scenarios" / "mine" / "a.yaml"
+    own_file.parent.mkdir(parents=True)
+    own_file.write_text("title: mine")
+    copy_scenarios(tmp_path, [str(own_file)])
+    (copy,) = scenario_copies(tmp_path, [str(own_file)])
+    copy_scenarios(tmp_path, [copy])
+    assert Path(*scenario_copies(tmp_path, [copy])).read_text() == "title: mine"
+    copy_scenarios(tmp_path, [])
+    assert own_file.read_text() == "title: mine"
+    assert [path.name for path in (tmp_path / "scenarios").iterdir()] == ["mine"]
+
+
+def test_a_folder_of_copies_that_leads_elsewhere_is_not_emptied(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "0").mkdir(parents=True)
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "scenarios").symlink_to(elsewhere)
+    with pytest.raises(UsageError, match="is a link"):
+        copy_scenarios(tmp_path / "reports", [])
+    assert (elsewhere / "0").is_dir()
+
+
 @pytest.mark.parametrize("named", ["/etc/passwd", "../../../etc/passwd", "/dev/zero", ".."])
 def test_a_path_of_a_run_leads_nowhere_else(tmp_path: Path, named: str) -> None:
     with pytest.raises(UsageError, match="scenarios/0"):

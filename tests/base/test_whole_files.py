@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from turnproof._base.whole_files import PART, remove, write_whole
+from turnproof._base.whole_files import PART, part_of, remove, write_whole
 from turnproof.errors import UsageError
 
 
@@ -42,6 +42,21 @@ def test_a_link_stays_a_link_and_a_private_file_stays_private(tmp_path: Path) ->
     assert link.is_symlink()
     assert file.read_text() == "new"
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_in_a_foreign_folder_a_link_or_a_pipe_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    outside, folder = tmp_path / "mine.txt", tmp_path / "foreign"
+    outside.write_text("mine")
+    folder.mkdir()
+    (folder / "link").symlink_to(outside)
+    os.mkfifo(folder / "pipe")
+    part_of(folder / "whole").symlink_to(outside)
+    for name in ("link", "pipe", "whole"):
+        write_whole(folder / name, "report", foreign=True)
+        assert not (folder / name).is_symlink()
+        assert (folder / name).read_text() == "report"
+    assert outside.read_text() == "mine"
+    assert sorted(path.name for path in folder.iterdir()) == ["link", "pipe", "whole"]
 
 
 def test_a_device_is_written_to_and_not_replaced() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,22 @@ def test_a_damaged_or_foreign_document_is_named_and_takes_nothing_else_away(
     assert "anthropic is not certified" in text
 
 
+@pytest.mark.parametrize("name", ["mutants.json", "bench-turn.svg"])
+@pytest.mark.parametrize("what", ["link", "pipe"])
+def test_no_link_is_followed_out_of_the_folder_and_no_pipe_is_waited_for(tmp_path: Path, name: str, what: str) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("<svg><title>secret</title></svg>" if name.endswith("svg") else json.dumps(MUTANTS))
+    lay(tmp_path / "run", **{"bench.json": BENCH})
+    if what == "link":
+        (tmp_path / "run" / name).symlink_to(outside)
+    else:
+        os.mkfifo(tmp_path / "run" / name)
+    found = read_other_documents(tmp_path / "run")
+    assert (found.mutants, found.plots) == ((), ())
+    (problem,) = found.problems
+    assert problem.startswith(f"{name} is not shown: ")
+
+
 def test_a_document_of_another_version_is_named(tmp_path: Path) -> None:
     lay(
         tmp_path,
@@ -203,7 +220,7 @@ def test_a_plot_stands_in_the_page_with_words_for_those_who_cannot_see_it(tmp_pa
         ("<svg", "not well-formed"),
         ("<html/>", "it is a <html>, and no picture"),
         ('<!DOCTYPE svg [<!ENTITY a "b">]><svg/>', "it declares entities"),
-        ("<svg>" + " " * 2_000_000 + "</svg>", "more than 2000000"),
+        ("<svg>" + " " * 2_000_000 + "</svg>", "more than 2,000,000"),
     ],
 )
 def test_what_is_no_picture_is_told_and_left_out(tmp_path: Path, content: str, says: str) -> None:

@@ -27,26 +27,28 @@ def writing(path: Path) -> Iterator[None]:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def write_whole(path: Path, content: bytes | str) -> None:
+def write_whole(path: Path, content: bytes | str, *, foreign: bool = False) -> None:
     """Replace a file, text as UTF-8, in one step; its folder is made if it is not there.
 
     Raises UsageError where it cannot be written; the old one is left then. What a symbolic link leads to is replaced,
-    and not the link; a device or a pipe is written to.
+    and not the link; a device or a pipe is written to. In a `foreign` folder, which somebody else has filled, the link
+    or the pipe itself is replaced: what it leads to is none of ours.
     """
     data = content.encode() if isinstance(content, str) else content
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file() and not path.is_dir():
+        if not foreign and path.exists() and not path.is_file() and not path.is_dir():
             path.write_bytes(data)
             return
-        target = path.resolve()
+        target = path if foreign else path.resolve()
         part = part_of(target)
+        part.unlink(missing_ok=True)
         try:
-            with part.open("wb") as file:
+            with part.open("xb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())  # otherwise a power cut may leave an empty file under the new name
-            if target.is_file():
+            if target.is_file() and not target.is_symlink():
                 shutil.copymode(target, part)
             part.replace(target)
         except BaseException:

@@ -17,12 +17,19 @@ FOLDER = "scenarios"
 
 
 def copy_scenarios(folder: Path, files: Sequence[str]) -> None:
-    """Copy the files into the folder of their run, in place of those that an earlier run kept."""
+    """Copy the files into the folder of their run, in place of those that an earlier run kept.
+
+    Whatever else is in that folder stays: the run may be made in a project that has scenarios of its own there.
+    """
+    contents = [Path(file).read_bytes() for file in files]  # before anything goes: one of them may be such a copy
     with writing(folder / FOLDER):
-        if (folder / FOLDER).exists():
-            shutil.rmtree(folder / FOLDER)
-    for number, file in enumerate(files):
-        write_whole(_place(folder, number, file), Path(file).read_bytes())
+        refuse_links(folder, FOLDER)
+        for copy in filter(_is_copy, (folder / FOLDER).glob("*")):
+            shutil.rmtree(copy)
+        if (folder / FOLDER).is_dir() and not any((folder / FOLDER).iterdir()):
+            (folder / FOLDER).rmdir()
+    for number, (file, content) in enumerate(zip(files, contents, strict=True)):
+        write_whole(_place(folder, number, file), content)
 
 
 def scenario_copies(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
@@ -39,6 +46,10 @@ def scenario_copies(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
             ) from error
         found.append(str(path))
     return tuple(found)
+
+
+def _is_copy(place: Path) -> bool:
+    return place.name.isdecimal() and place.is_dir() and not place.is_symlink()
 
 
 def _place(folder: Path, number: int, file: str) -> Path:

@@ -30,7 +30,7 @@ CERTIFICATION_REPORTS = (
 """What `write_reports` writes, as patterns of names."""
 
 
-MACHINE_REPORTS = ("junit.xml", "turnproof.sarif", "summary.md", "badge-*.json")
+MACHINE_REPORTS = ("junit.xml", "turnproof.sarif", "summary.md", "badge-*.json", "picture-*.svg")
 """What `machine_reports` makes, as patterns of names."""
 
 COMPARISON_REPORTS = ("comparison.json", "compare.html")
@@ -44,6 +44,7 @@ def machine_reports(run: Run, report: Certification) -> dict[str, bytes]:
         "turnproof.sarif": sarif_json(run),
         "summary.md": summary_md(run, report).encode(),
         **{f"badge-{file_name(name)}.json": badge_json(report, name) for name in report.adapters},
+        **{f"picture-{file_name(name)}.svg": picture_svg(report, name).encode() for name in report.adapters},
     }
 
 
@@ -53,26 +54,23 @@ def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification
     Writes `certification.json`, `junit.xml`, `turnproof.sarif`, `summary.md`, `index.html` and for each adapter a
     `badge-<adapter>.json`, a `brief-<adapter>.html` and a `picture-<adapter>.svg`, every file in one step: a reader
     never sees half of one. Those of adapters that take no part in this run are removed: they would speak for a run that
-    is gone. Raises UsageError for a file that cannot be written.
+    is gone. A link or a pipe in the place of a report is replaced: the folder may come from somebody else. Raises
+    UsageError for a file that cannot be written.
     """
     folder = Path(folder)
     report = certification(run, store)
-    own: dict[str, bytes] = {}
-    for name in report.adapters:
-        own[brief_file(name)] = brief_html(run, report, name).encode()
-        own[f"picture-{file_name(name)}.svg"] = picture_svg(report, name).encode()
     files = {
         "certification.json": certification_json(report),
         **machine_reports(run, report),
         "index.html": index_html(run, report, store, read_other_documents(folder)).encode(),
-        **own,
+        **{brief_file(name): brief_html(run, report, name).encode() for name in report.adapters},
     }
     for pattern in _OF_ADAPTERS:
         for stale in folder.glob(pattern):
             if stale.name not in files:
                 stale.unlink()
     for name, content in files.items():
-        write_whole(folder / name, content)
+        write_whole(folder / name, content, foreign=True)
     return report
 
 

@@ -226,7 +226,9 @@ def report_problems(run: Run, folder: Path) -> list[str]:
     return report_agrees(run, EvidenceStore(folder / "evidence"), folder)
 
 
-@pytest.mark.parametrize("name", ["junit.xml", "turnproof.sarif", "summary.md", "badge-anthropic.json"])
+@pytest.mark.parametrize(
+    "name", ["junit.xml", "turnproof.sarif", "summary.md", "badge-anthropic.json", "picture-anthropic.svg"]
+)
 def test_a_report_that_says_something_else_is_named(tmp_path: Path, suite: Suite, name: str) -> None:
     run = a_run(tmp_path, suite, "good day")
     write_reports(run, tmp_path, EvidenceStore(tmp_path / "evidence"))
@@ -239,6 +241,18 @@ def test_a_report_that_says_something_else_is_named(tmp_path: Path, suite: Suite
     assert report_problems(run, tmp_path) == []
     os.mkfifo(file)
     assert report_problems(run, tmp_path) == [f"{file} is no regular file: it is not read"]
+
+
+def test_reports_are_written_in_place_of_links_and_pipes_and_never_through_them(tmp_path: Path, suite: Suite) -> None:
+    outside, folder = tmp_path / "mine.txt", tmp_path / "foreign"
+    outside.write_text("mine")
+    run = a_run(folder, suite, "good day")
+    (folder / "index.html").symlink_to(outside)
+    os.mkfifo(folder / "summary.md")
+    write_reports(run, folder, EvidenceStore(folder / "evidence"))
+    assert outside.read_text() == "mine"
+    assert (folder / "index.html").read_text().startswith("<!DOCTYPE html>")
+    assert report_problems(run, folder) == []
 
 
 def test_a_badge_of_an_adapter_that_took_no_part_is_named(tmp_path: Path, suite: Suite) -> None:

@@ -13,6 +13,8 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from ..._base.foreign_files import read_regular
+from ...errors import UsageError
 from .documents import Bench, Comparison, Gate, Mutants
 from .plots import Plot, plots_of
 
@@ -83,8 +85,8 @@ def _documents(
     for file in [*sorted(folder.glob(name)), *sorted(folder.glob(f"*/{name}"))]:
         place = file.relative_to(folder).as_posix()
         try:
-            read = msgspec.json.decode(file.read_bytes(), type=kind)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            read = msgspec.json.decode(read_regular(file), type=kind)
+        except (OSError, UsageError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             problems.append(f"{place} is not shown: {error}")
             continue
         page_file = file.with_name(page) if page else None

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from ..._base.foreign_files import read_regular
+from ...errors import UsageError
 from ..limits import PLOT_BYTES, PLOT_NAME_CHARACTERS
 
 _WORDS = re.compile(r"[-_]+")
@@ -31,11 +33,9 @@ def plots_of(folder: Path, bench: Path, problems: list[str]) -> Iterator[Plot]:
     for file in sorted(bench.parent.glob("bench-*.svg")):
         place = file.relative_to(folder).as_posix()
         try:
-            content = file.read_bytes()
-            if len(content) > PLOT_BYTES:
-                raise ValueError(f"it has {len(content)} bytes, more than {PLOT_BYTES}")
+            content = read_regular(file, PLOT_BYTES)
             yield Plot(place, _alt(content, file), f"data:image/svg+xml;base64,{b64encode(content).decode()}")
-        except (OSError, ValueError, ElementTree.ParseError) as error:
+        except (OSError, ValueError, UsageError, ElementTree.ParseError) as error:
             problems.append(f"{place} is not shown: {error}")
 
 
