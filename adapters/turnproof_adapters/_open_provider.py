@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
@@ -138,13 +138,21 @@ class AdapterClasses:
     def binding(
         self, name: str, dialect: str, model: str, capabilities: Callable[[str], Capabilities], **more: Any
     ) -> Binding:
-        """A binding that opens them, and imports them only then. `more` are further fields of it."""
+        """A binding that opens them, and imports them only then. `more` are further fields of it.
+
+        Its migrated form has no legacy path, and so nothing that could differ from it.
+        """
         plain_calls = {call: partial(self._open_plain_call, one) for call, one in self.plain_calls.items()}
         openers = {"open_stateless": self._open_stateless, "open_legacy": self._open_legacy, "plain_calls": plain_calls}
-        return Binding(name, dialect, model, capabilities, **{"declared": [DECODER_WORDS], **openers, **more})
+        binding = Binding(name, dialect, model, capabilities, **{"declared": [DECODER_WORDS], **openers, **more})
+        migrated = replace(binding, open_stateless=self._open_migrated, open_legacy=None, declared=())
+        return replace(binding, migrated=migrated)
 
     def _open_stateless(self, endpoint: Endpoint) -> Any:
         return open_provider(self._load("stateless", self.stateless)(), self.endpoint(endpoint))
+
+    def _open_migrated(self, endpoint: Endpoint) -> Any:
+        return open_provider(_without_plugin(self._load("stateless", self.stateless))(), self.endpoint(endpoint))
 
     def _open_legacy(self, endpoint: Endpoint) -> Any:
         return open_with_session(self._load("legacy", self.legacy)(), self.endpoint(endpoint))
@@ -156,3 +164,15 @@ class AdapterClasses:
     def _load(self, module: str, name: str) -> Any:
         other, _, cls = name.rpartition(":")
         return getattr(import_module(f"{self.package}.{other or module}"), cls)
+
+
+@cache
+def _without_plugin(cls: type[S]) -> type[S]:
+    """The class of a stateless path where the session alone holds the cache plugin.
+
+    It goes by the name of the class, so that whoever looks for its source finds all that it has.
+    """
+    names = ("set_cache_plugin", "cache_plugin")
+    hidden = {name: None for name in names if hasattr(cls, name)}
+    own_name = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+    return type(cls.__name__, (cls,), {**hidden, **own_name}) if hidden else cls

@@ -487,7 +487,9 @@ class Binding:
     gets no tool calls to answer. `retained` has, for those of `RETAINED` that are not called as the contract has them,
     a function of the object that the opener returned. It calls the thing in the adapter's own way, and raises, or
     returns False, if it does not work. `reproducer` writes calls of the library behind the adapter in the library's own
-    API, for `turnproof reproduce`; None where the adapter itself is the library.
+    API, for `turnproof reproduce`; None where the adapter itself is the library. `migrated` is the adapter as it is
+    when its migration is over, where a package ships both forms: `NAME.migrated` names it. From phase 4 on, gates take
+    it for the reference session.
     """
 
     name: str
@@ -506,6 +508,7 @@ class Binding:
     options: Mapping[str, Any] = field(default_factory=dict)
     package: str | None = None
     reproducer: Reproducer | None = None
+    migrated: Binding | None = None
 
     def __post_init__(self) -> None:
         """Raise BindingError for a field that is not what it is for: where it is written, and not where it is used."""
@@ -524,6 +527,8 @@ class Binding:
             self._demand(name, isinstance(getattr(self, name), Mapping), "a mapping")
         known = self.reproducer is None or isinstance(self.reproducer, Reproducer)
         self._demand("reproducer", known, "a Reproducer, which has `packages` and `code()`")
+        bound = self.migrated is None or isinstance(self.migrated, Binding)
+        self._demand("migrated", bound, "another Binding")
         known_names = f"a mapping with some of {', '.join(RETAINED)}"
         self._demand("retained", set(self.retained) <= set(RETAINED), known_names)
 

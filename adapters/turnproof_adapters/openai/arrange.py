@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Generic
 
-from turnproof.messages import FunctionCall
+from turnproof.messages import FunctionCall, Message
 
 from .._sendable import require_messages
 from . import convert
@@ -96,9 +96,9 @@ class Arrangement(Generic[V]):
 
     def _model_messages(self, row: Row[V], ids: list[str]) -> list[V]:
         """What the model said: written again where its calls go by other ids than their own."""
-        if row.twin is None or ids == [wire_id(call.id) for call in row.calls]:
+        if not row.parts or ids == [wire_id(call.id) for call in row.calls]:
             return [] if row.message is None else [row.message]
-        wire = wire_message(row.twin, ids, self._service, self._model)
+        wire = wire_message(Message.model(*row.parts), ids, self._service, self._model)
         return [] if wire is None else [self._codec(wire)]
 
     def _answer(self, result: Result[V] | None, sent: str) -> V:

@@ -37,8 +37,8 @@ class Result(Generic[V]):
 class Row(Generic[V]):
     """What one message says: a wire message, if it says anything by itself, and its results.
 
-    `calls` are those that the wire message asks, and `twin` is the message in another object, to be written again where
-    they go by other ids: a row that held the message itself would keep it alive, and with it the memo's entry for it.
+    `calls` are those that the wire message asks, and `parts` all that a message with calls says, to be written again
+    where they go by other ids: a row that held the message would keep it alive, and with it the memo's entry for it.
     No row is `marked`: the API caches by itself and takes no marks.
     """
 
@@ -46,7 +46,7 @@ class Row(Generic[V]):
     message: V | None
     calls: tuple[messages.FunctionCall, ...]
     results: tuple[Result[V], ...]
-    twin: messages.Message | None
+    parts: tuple[messages.Part, ...]
     marked: bool = False
 
 
@@ -57,8 +57,8 @@ def row(message: messages.Message, codec: Codec[V], service: Service, model: str
     calls = message.calls if message.role == "model" else ()
     wire = wire_message(message, [wire_id(call.id) for call in calls], service, model)
     results = tuple(_result(part, codec) for part in message.results)
-    twin = messages.Message(message.role, message.parts, message.message_id) if calls else None
-    return Row(message.role == "model", None if wire is None else codec(wire), calls, results, twin)
+    parts = message.parts if calls else ()
+    return Row(message.role == "model", None if wire is None else codec(wire), calls, results, parts)
 
 
 def wire_message(message: messages.Message, ids: Sequence[str], service: Service, model: str) -> convert.Wire | None:

@@ -50,7 +50,7 @@ def session_names() -> list[str]:
 
 
 def resolve_binding(name: str) -> Binding:
-    """The adapter's binding of that name: an installed one, or `module:attribute` (dots in the attribute are followed).
+    """The adapter's binding of that name: an installed one, or `module:attribute`. Dots behind either are followed.
 
     With `=MODEL` behind it the adapter goes by the whole name, and with that model. Modules are found from the current
     folder, as with `python -m`. Raises BindingError with one line that says what is wrong: an unknown name, a module
@@ -149,11 +149,12 @@ def _find(name: str, kind: str, groups: tuple[str, ...]) -> Binding | SessionBin
     if ":" in name:
         return _load(name, name)
     entries = _installed(*groups)
-    if name not in entries:
+    own, dot, attributes = name.partition(".")
+    if own not in entries:
         known = ", ".join(sorted(entries)) or "none is installed"
         hint = did_you_mean(name, entries)
         raise BindingError(f"unknown {kind} {name!r}{hint} (known: {known}; or name yours as module:attribute)")
-    return _load(name, f"{entries[name].module}:{entries[name].attr}")
+    return _load(name, f"{entries[own].module}:{entries[own].attr}{dot}{attributes}")
 
 
 def _of_kind(kind: type[_BoundT], name: str, binding: Binding | SessionBinding | AgentBinding) -> _BoundT:

@@ -21,6 +21,9 @@ VARIABLE = Flag().variable
 FLIPPED = replace(REFERENCE, name="flipped", flag=Flag(default=True))
 """As the reference session is after its flag has flipped."""
 
+UNFLIPPED = replace(REFERENCE, name="unflipped")
+"""As the reference session is before that, whatever phase it is."""
+
 MUTE = replace(REFERENCE, name="mute", provider_history=None)
 """Does not show what its provider holds."""
 

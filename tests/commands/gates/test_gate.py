@@ -107,7 +107,9 @@ def test_the_reference_session_passes_the_second_gate_with_its_flag_off_by_defau
     ("session", "flip", "state"),
     [
         ("anthropic", 3, State.OPEN),
-        ("anthropic", 2, State.CLOSED),
+        ("anthropic", 2, State.OPEN),
+        ("commands.gates.sessions:UNFLIPPED", 3, State.OPEN),
+        ("commands.gates.sessions:UNFLIPPED", 2, State.CLOSED),
         ("commands.gates.sessions:FLIPPED", 2, State.OPEN),
         ("commands.gates.sessions:FLIPPED", 3, State.CLOSED),
     ],

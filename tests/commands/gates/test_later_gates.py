@@ -50,7 +50,7 @@ def test_the_reference_session_still_has_a_legacy_path_and_is_told_what_is_left(
 
 
 def test_a_phase_that_is_out_of_order_is_told_so(tmp_path: Path) -> None:
-    report = opened(4, "anthropic", out=tmp_path, names=("basics/plain",))
+    report = opened(4, "commands.gates.sessions:UNFLIPPED", out=tmp_path, names=("basics/plain",))
     assert "3/default-is-stateless" in report.out_of_order
     assert criterion(report, "3/default-is-stateless").side == "entry"
 
@@ -58,7 +58,7 @@ def test_a_phase_that_is_out_of_order_is_told_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("phase", [4, 5])
 def test_a_default_that_is_off_is_not_held_against_the_adapter(tmp_path: Path, phase: int) -> None:
     """The adapter has complete(); the runs, with nothing set, only do not come by it."""
-    report = opened(phase, "anthropic", out=tmp_path, names=("basics/plain",))
+    report = opened(phase, "commands.gates.sessions:UNFLIPPED", out=tmp_path, names=("basics/plain",))
     found = criterion(report, "3/every-adapter-has-complete")
     assert found.state is State.UNDECIDED
     assert "the flag's default leads to the legacy path" in found.message

@@ -40,6 +40,10 @@ def gate(
     phase: Annotated[
         int | None, typer.Option(metavar="N", help="The phase whose gate it is. Default: the one configured.")
     ] = None,
+    all_phases: Annotated[
+        bool,
+        typer.Option("--all", help="The gates of all phases, one after another. What they run alike is run once."),
+    ] = False,
     scenario: Annotated[
         list[str] | None,
         names_option(completion.scenarios, "NAME", "Only these scenarios, to look at one; opens no gate."),
@@ -68,22 +72,37 @@ def gate(
     """Open or close the gate of a migration phase.
 
     Exit codes: 0 the gate is open; 1 it is closed; 3 it could not be decided; 2 and 130 as everywhere. With --mode
-    report it is always 0, with --mode shadow only a step back counts.
+    report it is always 0, with --mode shadow only a step back counts. With --all the worst gate decides it.
     """
     from ..._base.settings import load_config
     from ...errors import UsageError
     from ...report.annotations import add_to_step_summary, on_github, write
-    from ..gates import GateOptions, gate_annotations, gate_json, gate_md, print_gate
+    from ..gates import (
+        GateOptions,
+        State,
+        gate_annotations,
+        gate_every_phase,
+        gate_json,
+        gate_md,
+        print_gate,
+        print_phases,
+        worst_exit_code,
+    )
     from ..gates import gate as engine
     from .certify import configured_out
 
     config = load_config(Path.cwd())
     settings = config.settings
     phase_number = phase if phase is not None else settings.gates.phase
-    if phase_number is None:
+    if all_phases and (phase is not None or json):
+        which = "--phase" if phase is not None else "--json"
+        raise UsageError(
+            f"--all and {which} do not go together: {which} is about one gate; --all writes gate-N.json each"
+        )
+    if phase_number is None and not all_phases:
         raise UsageError("which phase? Give --phase N, or phase = N in [tool.turnproof.gates]")
     options = GateOptions(
-        phase=phase_number,
+        phase=phase_number or 1,
         subjects=tuple(dict.fromkeys(subjects or ())),
         scenarios=tuple(scenario or ()),
         backend=backend or settings.backend,
@@ -99,19 +118,27 @@ def gate(
         config=config,
         command=("turnproof", *sys.argv[1:]),
     )
-    report = engine(options)
-    if json:
-        sys.stdout.write(gate_json(report).decode())
-    else:
-        print_gate(report)
-    print(f"reports: {options.out / f'gate-{report.phase}.md'}", file=sys.stderr)
-    if update_baseline:
-        print(f"recorded: {options.baseline}", file=sys.stderr)
-    if on_github(annotations):
-        write(gate_annotations(report, options.folder), sys.stderr)
-        add_to_step_summary(gate_md(report))
-    print(f"the gate of phase {report.phase} is {report.state}{_in(report)}", file=sys.stderr)
-    return Exit(report.exit_code)
+
+    def show(report: GateReport) -> None:
+        if json:
+            sys.stdout.write(gate_json(report).decode())
+        elif not all_phases or report.state is not State.OPEN:
+            print_gate(report)
+        print(f"reports: {options.out / f'gate-{report.phase}.md'}", file=sys.stderr)
+        if update_baseline:
+            print(f"recorded: {options.baseline}", file=sys.stderr)
+        if on_github(annotations):
+            write(gate_annotations(report, options.folder), sys.stderr)
+            add_to_step_summary(gate_md(report))
+        print(f"the gate of phase {report.phase} is {report.state}{_in(report)}", file=sys.stderr)
+
+    if not all_phases:
+        report = engine(options)
+        show(report)
+        return Exit(report.exit_code)
+    reports = gate_every_phase(options, show)
+    print_phases(reports)
+    return worst_exit_code(reports)
 
 
 def _in(report: GateReport) -> str:

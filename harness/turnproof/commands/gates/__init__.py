@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from .annotations import gate_annotations
 from .engine import gate
+from .every_phase import gate_every_phase, worst_exit_code
 from .model import CriterionReport, GateReport, State, SubjectReport, gate_json
 from .options import GateOptions
 from .phases import Criterion, Phase, Phases, load_phases
 from .summary import gate_md
-from .terminal import print_gate
+from .terminal import print_gate, print_phases
 
 __all__ = [
     "Criterion",
@@ -25,8 +26,11 @@ __all__ = [
     "SubjectReport",
     "gate",
     "gate_annotations",
+    "gate_every_phase",
     "gate_json",
     "gate_md",
     "load_phases",
     "print_gate",
+    "print_phases",
+    "worst_exit_code",
 ]

@@ -41,10 +41,13 @@ from .subjects import gate_subjects, pilot_adapter
 from .summary import gate_md
 
 
-def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> GateReport:
+def gate(
+    options: GateOptions, scenarios: Sequence[Scenario] | None = None, run_store: GateRunStore | None = None
+) -> GateReport:
     """Decide whether a phase is done; writes everything under `options.out`.
 
-    `scenarios` are those of the suite unless others are given. Raises UsageError for a phase without criteria, for
+    `scenarios` are those of the suite unless others are given. `run_store` has runs of other gates, which are not made
+    again, and gets those that are made. Raises UsageError for a phase without criteria, for
     subjects or settings that do not exist, and for a command that cannot be started. An interrupted gate leaves the
     runs it had made, and re-raises KeyboardInterrupt.
     """
@@ -55,9 +58,7 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     phase = phases[options.phase]
     criteria = (*phases.entry(phase), *phases.exit(phase))
     settings = options.config.settings
-    adapters = settings.adapters if phase.subjects == "all" else None
-    subjects = gate_subjects(options.subjects, settings.gates, settings.declared_difference, adapters)
-    _refuse_without_legacy_path(options.phase, subjects.values())
+    subjects = subjects_of(options, phase)
     named = [names_of(spec, subject) for spec, subject in subjects.items()]
     every_adapter = phase.subjects == "all" and not options.subjects
     check_exemptions(settings.gates.exemption, phases, phase.number, named, every=every_adapter)
@@ -79,8 +80,8 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     with ExitStack() as files:
         files.enter_context(locked(folder))
         remove(options.out, f"{folder.name}.json", f"{folder.name}.md")
-        run_store = _run_store(options, suite, candidates, folder)
-        laboratory = GateRunner(options, suite, every, backends, _cluster(options, files), run_store)
+        own_store = _run_store(options, suite, candidates, folder) if run_store is None else None
+        laboratory = GateRunner(options, suite, every, backends, _cluster(options, files), run_store or own_store)
         runs = Runs.make(laboratory, candidates, criteria, folder, files)
         reports = tuple(
             subject_report(
@@ -98,14 +99,26 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
             writer.finish(exit_code(report.state), report.duration_s)
         write_whole(options.out / f"{folder.name}.json", gate_json(report))
         write_whole(options.out / f"{folder.name}.md", gate_md(report))
-        if run_store is not None:
-            run_store.remove()
-            print(f"resumed: {counted(run_store.taken_over, 'run')} taken over", file=sys.stderr)
+        if own_store is not None:
+            own_store.remove()
+            print(f"resumed: {counted(own_store.taken_over, 'run')} taken over", file=sys.stderr)
     if options.update_baseline:
         record(report, baseline, options.baseline)
     for talk in backends.mismatches:
         print(talk, file=sys.stderr)
     return report
+
+
+def subjects_of(options: GateOptions, phase: Phase) -> dict[str, Subject]:
+    """Who has to pass, by the name that opens each of them in a run.
+
+    Raises BindingError for what does not exist, UsageError where there is no legacy path and the phase needs one.
+    """
+    settings = options.config.settings
+    adapters = settings.adapters if phase.subjects == "all" else None
+    subjects = gate_subjects(options.subjects, settings.gates, settings.declared_difference, adapters, phase.number)
+    _refuse_without_legacy_path(phase.number, subjects.values())
+    return subjects
 
 
 def _cluster(options: GateOptions, held: ExitStack) -> ClusterOptions | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ...judge.view import TurnView, View
 from ...run.transcript import Collected, Event, Loaded, ProviderTouched, Reset, Saved, WireResponse
-from .codes import closes, leaves_undecided
+from .codes import closes, is_not_asked, leaves_undecided
 from .combined_runs import seen_in
 from .decision import Decision, Reason, decided, with_counts
 from .measurement import Measured
@@ -81,6 +81,9 @@ _NEVER = leaves_undecided(
     "a run with {situations:words}",
     "none",
 )
+_NO_OVERFLOW = is_not_asked(
+    "provider-untouched/no-refusal", "The API refuses no prompt for its length, so that no retry is needed."
+)
 
 
 def provider_untouched(measured: Measured, criterion: Criterion) -> Decision:
@@ -102,6 +105,8 @@ def provider_untouched(measured: Measured, criterion: Criterion) -> Decision:
                         left.setdefault(wrong.name, seen_in(wrong, view))
     situations_seen = [(what, times) for what, times in happened.items() if times]
     if not left and not situations_seen:
+        if criterion.situations == ("overflow",) and not measured.subject.claims().claims("wire:refuses-long-prompts"):
+            return decided([_NO_OVERFLOW()])
         words = " or ".join(_WORDS[situation] for situation in criterion.situations)
         return decided([_HIDDEN() if hidden else _NEVER(situations=words)])
     return decided((left[name] for name in sorted(left)), with_counts(situations_seen))

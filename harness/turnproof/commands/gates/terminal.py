@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -41,6 +43,23 @@ def print_gate(report: GateReport, file: TextIO | None = None) -> None:
         console.print(Text(words, style="yellow"))
     for subject in report.subjects:
         _subject(console, subject)
+
+
+def print_phases(reports: Sequence[GateReport], file: TextIO | None = None) -> None:
+    """Write a line for each gate."""
+    console = console_for(file or sys.stdout)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    for report in reports:
+        look = LOOKS[report.state]
+        states = Counter(subject.state for subject in report.subjects)
+        subjects = ", ".join(f"{states[state]} {LOOKS[state].word}" for state in LOOKS if states[state])
+        table.add_row(
+            f"phase {report.phase}, {report.name}",
+            Text(f"{look.symbol} {look.word}", style=look.colour),
+            f"{counted(len(report.subjects), 'subject')}: {subjects}",
+            f"{report.duration_s:.0f} s",
+        )
+    console.print(table)
 
 
 def remarks(report: GateReport) -> list[str]:
