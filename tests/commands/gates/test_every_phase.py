@@ -64,8 +64,8 @@ def test_what_two_phases_run_alike_is_run_once(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(Runner, "make_runs", counting)
     counts: list[int] = []
-    wanted = options(tmp_path, adapters=("anthropic",))
-    gate_every_phase(wanted, lambda report: counts.append(len(run_keys)), kit.scenarios(("basics/plain",)))
+    one_adapter = options(tmp_path, adapters=("anthropic",))
+    gate_every_phase(one_adapter, lambda report: counts.append(len(run_keys)), kit.scenarios(("basics/plain",)))
     one, two, three, four, five = counts
     assert one == 2  # in one piece and streamed, with the flag off
     assert two - one == 5  # again with the flag off, with it on, and in one piece with nothing set
@@ -84,8 +84,8 @@ def test_one_that_a_phase_cannot_be_asked_of_is_told_before_anything_runs(tmp_pa
 
 def test_a_session_of_ones_own_passes_only_the_phases_that_it_has_reached(tmp_path: Path) -> None:
     """Nothing but the reference session comes in the state that a phase asks for."""
-    wanted = options(tmp_path, adapters=("anthropic",), session="commands.gates.sessions:UNFLIPPED")
-    reports = gate_every_phase(wanted, scenarios=kit.scenarios(("basics/plain",)))
+    one_adapter = options(tmp_path, adapters=("anthropic",), session="commands.gates.sessions:UNFLIPPED")
+    reports = gate_every_phase(one_adapter, scenarios=kit.scenarios(("basics/plain",)))
     closed = [[id for _, id, state in not_open(report) if state is State.CLOSED] for report in reports]
     assert closed[:2] == [[], []]
     assert closed[2] == ["3/default-is-stateless"]
