@@ -309,16 +309,6 @@ def test_a_snapshot_and_what_it_is_of_go_their_own_ways(case: Case, model: str) 
         assert first.finish() == arranged([*history[:cut], Message.user("another way")], model).finish()
 
 
-@pytest.mark.parametrize(
-    "history",
-    [(), (Message("user", ()),), (Message.user(" \n"), Message.model("")), (Message.tool(result("gone")),)],
-    ids=["nothing", "an-empty-message", "blanks", "an-orphan"],
-)
-def test_a_conversation_in_which_nothing_is_said_is_refused(history: tuple[Message, ...]) -> None:
-    with pytest.raises(InvalidRequestError, match="nothing to send"):
-        arranged(history).finish()
-
-
 NEWER = "claude-sonnet-4-6"
 
 
@@ -371,3 +361,8 @@ THOUGHTFUL_LOOP = (Message.model(signed("hm"), call("a")), Message.tool(result("
 )
 def test_a_tool_loop_that_began_without_thinking_is_known_as_one(history: tuple[Message, ...], lacks: bool) -> None:
     assert arranged(history).loop_lacks_thinking is lacks
+
+
+def test_a_conversation_of_blanks_is_refused() -> None:
+    with pytest.raises(InvalidRequestError, match="nothing to send"):
+        arranged([Message.user(" \n"), Message.model("")]).finish()

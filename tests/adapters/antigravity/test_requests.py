@@ -15,7 +15,6 @@ from turnproof.messages import (
     Message,
     Opaque,
     ProviderData,
-    Text,
     Thought,
     ToolResult,
     ToolSchema,
@@ -304,21 +303,6 @@ def test_what_nobody_would_answer_is_not_sent(history: list[Message], problem: s
     with pytest.raises(InvalidRequestError, match=problem):
         stateless(transport=capture.transport).complete(history)
     assert not capture.requests
-
-
-def test_a_message_is_encoded_once() -> None:
-    provider = stateless(transport=Capture().transport)
-    history = [*HI]
-    for _ in range(4):
-        before = provider.messages_encoded
-        provider.complete(history)
-        assert provider.messages_encoded - before == (1 if len(history) == 1 else 2)
-        history += [Message.model("ok"), Message.user(Text("and?"))]
-    provider.forget_encodings()
-    capture = Capture()
-    again = stateless(transport=capture.transport)
-    again.complete(history)
-    assert json.dumps(capture.request["contents"]).count("and?") == 4
 
 
 def test_thinking_that_no_model_takes_is_refused() -> None:

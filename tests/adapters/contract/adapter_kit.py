@@ -22,7 +22,7 @@ from turnproof.provider import Binding, Endpoint
 from turnproof_adapters._lifecycle import ModelFacts
 
 from ..callback_recorder import CallbackRecorder
-from .wire_parts import Ending, WirePart
+from .wire_parts import Ending, WirePart, call, text, thinking
 
 T = TypeVar("T")
 Path: TypeAlias = Literal["stateless", "legacy"]
@@ -270,6 +270,12 @@ class Subject:
     def claimed(self, cases: Iterable[str]) -> list[str]:
         """The cases that this path must meet."""
         return [case for case in cases if (self.path, case) not in self.kit.exempt]
+
+
+def rich_parts(kit: AdapterKit) -> list[WirePart]:
+    """Thinking where the API has it, a text and a call, with characters of every length in UTF-8."""
+    parts: list[WirePart] = [text("it’s 北🌍\n", "\u2028 done"), call("a", "read", '{"ü": "’', '北🌍"}')]
+    return [thinking("hm ", "’"), *parts] if "on_thinking" in kit.callbacks else parts
 
 
 def each_path_of(kit: AdapterKit) -> pytest.MarkDecorator:

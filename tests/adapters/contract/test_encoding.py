@@ -127,12 +127,14 @@ def test_only_so_many_conversations_are_remembered_beyond_their_messages(kit: Ad
 
 
 def test_arguments_are_left_as_they_were(kit: AdapterKit) -> None:
-    history, tools = ordinary(13, "call_"), list(TOOLS)
-    before, identities = dump_messages(history), list(map(id, history))
-    Client(kit).provider.complete(history, "rules", tools)
-    assert dump_messages(history) == before
-    assert list(map(id, history)) == identities
-    assert tools == TOOLS
+    random_conversation = RANDOM_CONVERSATIONS.get(kit.name)
+    histories = [ordinary(13, "call_"), *([[FIRST, *random_conversation(3), HI]] if random_conversation else [])]
+    for history in histories:
+        tools, before, identities = list(TOOLS), dump_messages(history), list(map(id, history))
+        Client(kit).provider.complete(history, "rules", tools)
+        assert dump_messages(history) == before
+        assert list(map(id, history)) == identities
+        assert tools == TOOLS
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])

@@ -10,12 +10,12 @@ import httpx2
 import pytest
 
 from turnproof.errors import InvalidRequestError, OverloadedError, ProviderError, RateLimitError, TransportError
-from turnproof.messages import Message
+from turnproof.messages import Message, ToolResult
 
 from ..faults import BROKEN, everything, exceptions_of
 from ..scripted_server import Exchange, scripted
-from .adapter_kit import HI, OpenedPath, Subject
-from .subjects import batch_and_stream, each_subject
+from .adapter_kit import HI, AdapterKit, OpenedPath, RequestRecorder, Subject
+from .subjects import batch_and_stream, each_kit, each_subject
 from .wire_parts import text
 
 pytestmark = [
@@ -162,3 +162,18 @@ def test_text_without_a_form_in_utf_8_is_refused_before_anything_is_sent(subject
     if subject.path == "legacy":
         assert provider.get_history() == []
     assert not sent
+
+
+@each_kit
+@pytest.mark.parametrize(
+    "history",
+    [[], [Message.user()], [Message.model("")], [Message.tool(ToolResult("gone", "f", "1"))]],
+    ids=["nothing", "an-empty-message", "an-empty-answer", "an-orphan"],
+)
+def test_a_conversation_in_which_nothing_is_said_is_refused_before_anything_is_sent(
+    kit: AdapterKit, history: list[Message]
+) -> None:
+    recorder = RequestRecorder(kit.answer(text("hi")), kit.stream(text("hi")))
+    with pytest.raises(InvalidRequestError):
+        kit.open("stateless", URL, transport=recorder.transport).complete(history)
+    assert recorder.requests == []

@@ -17,7 +17,7 @@ from turnproof.provider import LegacyProvider, StatelessProvider
 from ..background_call import BackgroundCall, write_and_hold
 from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
-from .adapter_kit import AdapterKit, Subject
+from .adapter_kit import AdapterKit, Subject, rich_parts
 from .subjects import KITS, each_case, each_kit, each_subject
 from .wire_parts import call, text
 
@@ -108,14 +108,17 @@ def test_a_stream_that_breaks_off_leaves_the_history_as_it_was(kit: AdapterKit) 
 
 @each_kit
 def test_a_callback_that_raises_leaves_the_history_as_it_was(kit: AdapterKit) -> None:
-    def fail(_: str) -> None:
+    def fail(_: object) -> None:
         raise LookupError("mine")
 
-    with scripted(lambda exchange: exchange.stream(*kit.stream(text("so ", "far")))) as server:
-        provider = kit.open("legacy", server.url)
-        with pytest.raises(LookupError):
-            provider.send_message_streaming("hi", fail)
-        assert provider.get_history() == []
+    events = kit.stream(*rich_parts(kit), ending="calls")
+    for name in kit.callbacks:
+        with scripted(lambda exchange: exchange.stream(*events)) as server:
+            provider = kit.open("legacy", server.url)
+            callbacks: dict[str, Any] = {"on_chunk": discard, name: fail}
+            with pytest.raises(LookupError, match="mine"):
+                provider.send_message_streaming("hi", callbacks.pop("on_chunk"), **callbacks)
+            assert provider.get_history() == []
 
 
 @each_case((Subject(kit, "legacy"), moment) for kit in KITS for moment in kit.cancel_moments())

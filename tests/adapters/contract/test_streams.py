@@ -13,19 +13,13 @@ from turnproof.messages import FinishReason, FunctionCall, Text, Thought
 
 from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
-from .adapter_kit import AdapterKit, OpenedPath, Subject, outcome
+from .adapter_kit import AdapterKit, OpenedPath, Subject, outcome, rich_parts
 from .subjects import SUBJECTS, batch_and_stream, each_case, each_claimed, each_subject, parametrize_subject
-from .wire_parts import WirePart, call, text, thinking
+from .wire_parts import call, text
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 WORDS = "it’s 北🌍\n\u2028 done"
 MALFORMED = '{"path": "/'
-
-
-def rich_parts(kit: AdapterKit) -> list[WirePart]:
-    """Thinking where the API has it, a text and a call, with characters of every length in UTF-8."""
-    parts: list[WirePart] = [text("it’s 北🌍\n", "\u2028 done"), call("a", "read", '{"ü": "’', '北🌍"}')]
-    return [thinking("hm ", "’"), *parts] if "on_thinking" in kit.callbacks else parts
 
 
 def stream_events(events: list[bytes], exchange: Exchange) -> None:

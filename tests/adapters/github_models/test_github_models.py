@@ -80,18 +80,6 @@ def test_figures_are_asked_for_with_a_stream() -> None:
     assert capture.body["stream_options"] == {"include_usage": True}
 
 
-def test_a_turn_encodes_its_new_messages_and_dropping_the_memo_changes_no_byte() -> None:
-    capture = Capture()
-    provider = stateless(transport=capture.transport)
-    provider.complete(HISTORY)
-    more = [*HISTORY, Message.model("so"), HI]
-    provider.complete(more)
-    assert provider.messages_encoded == len(more)
-    provider.forget_encodings()
-    provider.complete(more)
-    assert capture.requests[-1].content == capture.requests[-2].content
-
-
 CALLED = [wire_call("call_1", wire_name("mcp.ls"), '{"at":"北"}'), wire_call("call_2", "z", "{}")]
 PIECES: list[dict[str, Any]] = [
     {"role": "assistant", "content": None},

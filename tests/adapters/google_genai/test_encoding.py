@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from turnproof.messages import CacheMark, Message, Text, dump_messages
+from turnproof.messages import CacheMark, Message, Text
 from turnproof_adapters.google_genai import splice
 from turnproof_adapters.google_genai import stateless as stateless_module
 from turnproof_adapters.google_genai.encode import BytesCodec
@@ -110,15 +110,6 @@ def test_before_a_model_is_chosen_nothing_is_encoded() -> None:
     provider = stateless_module.GoogleStateless()
     provider.forget_encodings()
     assert provider.messages_encoded == 0
-
-
-def test_arguments_are_left_as_they_were() -> None:
-    history = [*ordinary_conversation(12), *rich()]
-    before, identities, tools = dump_messages(history), list(map(id, history)), list(TOOLS)
-    stateless(transport=Capture().transport).complete(history, "rules", tools)
-    assert dump_messages(history) == before
-    assert list(map(id, history)) == identities
-    assert tools == TOOLS
 
 
 def test_a_call_within_a_call_sends_its_own_body() -> None:

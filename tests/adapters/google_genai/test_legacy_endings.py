@@ -134,19 +134,6 @@ def test_an_answer_that_is_none_leaves_the_history_as_it_was(case: str) -> None:
     assert talk.contents[-2:] == [("model", ["answer 3"]), ("user", ["again"])]
 
 
-@pytest.mark.parametrize("callback", ["on_chunk", "on_usage_update", "on_function_call", "on_thinking"])
-def test_a_callback_that_raises_leaves_the_history_as_it_was(callback: str) -> None:
-    def fail(_: object) -> None:
-        raise LookupError("mine")
-
-    talk = LegacyConversation(stream(thought("hm"), text("so"), call("f", {}, "a")), stream(text("ho")))
-    with pytest.raises(LookupError, match="mine"):
-        talk.say("hi", streamed=True, **{callback: fail})
-    assert talk.history == []
-    talk.say("again", streamed=True)
-    assert talk.contents == [("user", ["again"])]
-
-
 def test_a_failed_call_takes_back_what_was_answered_for_the_user() -> None:
     talk = LegacyConversation(refusal(503), answer(text("ok")))
     talk.provider.create_session(None, None, [Message.user("hi"), Message.model(FunctionCall("a", "f"))])

@@ -11,8 +11,7 @@ from turnproof.errors import ContentFilterError, OverloadedError, ProviderError,
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderData, ProviderResponse, Text, Thought
 
 from ..callback_recorder import CallbackRecorder
-from ..contract.adapter_kit import outcome
-from .kit import MARK, MODEL, SIGNATURE, Capture, answer, call, chunk, event, stateless, stream, text, thought
+from .kit import MARK, MODEL, SIGNATURE, Capture, call, chunk, event, stateless, stream, text, thought
 
 HI = [Message.user("hi")]
 
@@ -38,15 +37,6 @@ PARTS = [
     call("g", {}, "a2"),
     text("", "BBBB"),
 ]
-
-
-def test_a_stream_gives_what_the_batch_answer_of_the_same_parts_gives() -> None:
-    recorder = CallbackRecorder()
-    response = streamed(stream(*PARTS), recorder)
-    assert outcome(response) == outcome(stateless(transport=Capture(answer(*PARTS)).transport).complete(HI))
-    assert recorder.text == response.text == "Berth 9 is free."
-    assert recorder.kinds == ["thinking", "thinking", "text", "text", "text", "call", "call"]
-    assert recorder.calls == list(response.calls)
 
 
 def test_the_pieces_of_a_text_are_one_part_up_to_a_signature() -> None:

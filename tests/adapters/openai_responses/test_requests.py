@@ -253,14 +253,6 @@ def test_a_result_is_a_string_or_blocks_and_says_in_words_that_it_failed(name: s
     assert arranged(HI, Message.model(call()), Message.tool(part))[-1] == sent_output(output=output)
 
 
-@pytest.mark.parametrize(
-    "messages", [(), (Message.user(" "),), (Message.tool(result("gone")),)], ids=["no", "blank", "gone"]
-)
-def test_a_conversation_that_says_nothing_is_refused(messages: tuple[Message, ...]) -> None:
-    with pytest.raises(InvalidRequestError, match="nothing to send"):
-        arranged(*messages)
-
-
 # -- around the items
 
 TOOLS = [
@@ -361,19 +353,6 @@ def test_headers_of_the_services_own_way_go_with_the_request() -> None:
         assert capture.requests[0].headers["x-messages"] == "4"
 
 
-def test_a_turn_encodes_its_new_messages_and_dropping_the_memo_changes_no_byte() -> None:
-    capture = Capture()
-    provider = stateless(transport=capture.transport)
-    provider.complete(HISTORY)
-    more = [*HISTORY, Message.model("so"), Message.user("and?")]
-    provider.complete(more)
-    assert provider.messages_encoded == len(more)
-    provider.forget_encodings()
-    provider.complete(more)
-    assert provider.messages_encoded == 2 * len(more)
-    assert capture.requests[-1].content == capture.requests[-2].content
-
-
 def test_what_can_be_asked_of_a_provider() -> None:
     provider = stateless(model="gpt-4.1")
     assert provider.get_context_limit() == 1_047_576
@@ -393,3 +372,8 @@ def test_a_model_has_to_be_chosen() -> None:
 
     with pytest.raises(UsageError, match="connect"):
         Stateless("http://example.invalid").complete([HI])
+
+
+def test_a_conversation_of_blanks_is_refused() -> None:
+    with pytest.raises(InvalidRequestError, match="nothing to send"):
+        arranged(Message.user(" "))
