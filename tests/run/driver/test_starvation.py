@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
 
 from turnproof.run.driver import Runner, RunSpec, starvation
 from turnproof.run.driver.starvation import Patience, own_wait
+from turnproof.run.driver.worker_pool import _serving_threads
 from turnproof.run.transcript import RunEnded, RunKey
+from turnproof.wire.emulator import EmulatorServer
 
 from .talks import scenario
 
@@ -27,7 +29,7 @@ class Waiting:
     def __init__(self, share: float, until: float = 1e9) -> None:
         self._share, self._until, self._began = share, until, time.monotonic()
 
-    def __call__(self, process: int) -> dict[str, float]:
+    def __call__(self, process: int, serving: Collection[int]) -> dict[str, float]:
         return {"1": self._share * min(time.monotonic() - self._began, self._until), "2": 0.0}
 
 
@@ -82,16 +84,47 @@ def test_a_run_that_hangs_after_it_has_waited_is_found_too(monkeypatch: pytest.M
 
 def test_the_longest_wait_counts_and_threads_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [{"a": 1.0, "gone": 9.0}, {"a": 1.5, "new": 2.0}]
-    monkeypatch.setattr(starvation, "_waits", lambda process: found.pop(0))
+    monkeypatch.setattr(starvation, "_waits", lambda process, serving: found.pop(0))
     patience = Patience(1, already=10.0)
+    patience.look()
     assert patience.silence >= 10.0
     assert patience.waited == 2.0
+
+
+def test_what_programs_wait_one_after_the_other_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of an agent that waits for another program, which waits for the server."""
+    found = [{"agent": 1.0}, {"agent": 4.0, "program": 0.0}, {"agent": 4.0, "program": 3.0}, {"agent": 4.0}, {}]
+    monkeypatch.setattr(starvation, "_waits", lambda process, serving: found.pop(0))
+    patience = Patience(1, already=10.0)
+    waited = []
+    for _ in range(4):
+        patience.look()
+        waited.append(patience.waited)
+    assert waited == [3.0, 6.0, 6.0, 6.0]
+
+
+def test_no_more_is_waited_than_the_silence_has_lasted(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [{"a": 0.0, "b": 0.0}, {"a": 0.9, "b": 0.0}, {"a": 0.9, "b": 0.9}]
+    monkeypatch.setattr(starvation, "_waits", lambda process, serving: found.pop(0))
+    patience = Patience(1, already=1.0)
+    patience.look()
+    patience.look()
+    assert 1.0 <= patience.waited <= patience.silence
 
 
 @pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this system does not count waiting times")
 def test_the_system_counts_what_a_process_waits() -> None:
     import os
 
-    waits = starvation._waits(os.getpid())
+    waits = starvation._waits(os.getpid(), ())
     assert str(os.getpid()) in waits
     assert 0 <= own_wait() < 1e6
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this system does not count waiting times")
+def test_what_the_server_waits_counts_for_the_run_that_it_answers() -> None:
+    with EmulatorServer():
+        threads = _serving_threads()
+        assert threads
+        assert set(map(str, threads)) <= set(starvation._waits(-1, threads))
+    assert set(_serving_threads()).isdisjoint(threads)

@@ -1,13 +1,16 @@
 """Whether a silent worker hangs, or waits for a processor that others have. Linux alone tells.
 
 The system counts for each thread how long it was ready to run and had no processor. That time is not the run's own:
-a run hangs only when it was silent for so long while it could have gone on.
+a run hangs only when it was silent for so long while it could have gone on. A run of several programs goes on in one
+after the other, and in the thread that serves it: what they wait for a processor adds up.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Collection
+from itertools import chain
 from pathlib import Path
 
 from .process_group import descendants
@@ -27,23 +30,32 @@ class Starved(Exception):
 
 
 class Patience:
-    """Measures a silence that has begun `already` seconds ago, all of which counts as the run's own time."""
+    """Measures a silence that has begun `already` seconds ago, all of which counts as the run's own time.
 
-    def __init__(self, process: int, already: float = 0.0) -> None:
+    `process` is the worker; `serving` are threads of this process that answer it, by their native ids. `waited` has the
+    seconds for which the run had no processor, as of the last look: of the threads of the worker, of its children and
+    of those that serve it, the one that waited longest in each span between two looks.
+    """
+
+    def __init__(self, process: int, already: float = 0.0, serving: Collection[int] = ()) -> None:
         self._process = process
+        self._serving = serving
         self._already = already
         self._began = time.monotonic()
-        self._before = _waits(process)
+        self._before = _waits(process, serving)
+        self.waited = 0.0
 
     @property
     def silence(self) -> float:
         """Seconds without a word."""
         return self._already + time.monotonic() - self._began
 
-    @property
-    def waited(self) -> float:
-        """Seconds for which the thread of the worker and its children that waited longest had no processor."""
-        return max((now - self._before.get(task, 0.0) for task, now in _waits(self._process).items()), default=0.0)
+    def look(self) -> None:
+        """Add what was waited since the last look. What a thread waited that has ended since then is not counted."""
+        now = _waits(self._process, self._serving)
+        longest = max((waited - self._before.get(task, 0.0) for task, waited in now.items()), default=0.0)
+        self.waited = min(self.waited + max(longest, 0.0), self.silence)
+        self._before = now
 
     def starved(self) -> str:
         """What is wrong with the machine, once it is clear; empty otherwise."""
@@ -61,11 +73,12 @@ def own_wait() -> float:
     return 0.0
 
 
-def _waits(process: int) -> dict[str, float]:
-    """How long each thread of a process and its descendants has waited so far."""
+def _waits(process: int, serving: Collection[int]) -> dict[str, float]:
+    """How long each thread of a process and its descendants has waited so far, and each of these threads of our own."""
     found: dict[str, float] = {}
-    for one in (process, *descendants(process)):
-        for task in Path(f"/proc/{one}/task").glob("*/schedstat"):
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                found[task.parent.name] = int(task.read_text().split()[1]) / 1e9
+    theirs = (Path(f"/proc/{one}/task").glob("*/schedstat") for one in (process, *descendants(process)))
+    ours = (Path(f"/proc/self/task/{thread}/schedstat") for thread in serving)
+    for task in chain(chain.from_iterable(theirs), ours):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            found[task.parent.name] = int(task.read_text().split()[1]) / 1e9
     return found

@@ -17,6 +17,7 @@ import msgspec
 from ..._base.counts import counted
 from ...dialects import dialect, dialect_names, surface_names
 from ...subject import Subject
+from ...wire.emulator.server_run import SERVER_THREAD
 from ..project_folder import project_folder
 from ..transcript import RunEnded
 from . import prefork, worker
@@ -218,9 +219,10 @@ class ProcessSlot(WorkerSlot):
         pid = self._process.pid if self._process is not None else None
         if pid is None:
             return poll(limit - first)
-        patience = Patience(pid, already=first)
+        patience = Patience(pid, already=first, serving=_serving_threads())
         while not poll(_LOOK):
             self._count_processes()
+            patience.look()
             if starved := patience.starved():
                 self._on_starved(starved)
             if (silence := patience.silence) >= limit:
@@ -249,6 +251,12 @@ class ProcessSlot(WorkerSlot):
         if folder is not None:
             end_processes_in(folder.root)
             folder.clear()
+
+
+def _serving_threads() -> tuple[int, ...]:
+    """The native ids of the threads of this process in which emulators answer."""
+    named = (thread for thread in threading.enumerate() if thread.name == SERVER_THREAD)
+    return tuple(thread.native_id for thread in named if thread.native_id is not None)
 
 
 class SubjectSlots:

@@ -29,7 +29,7 @@ from .answer_writer import Writer
 from .answers import Answer, answer_exchange
 from .incoming import Incoming
 from .passing_writer import PassingWriter, while_connected
-from .server_run import Exchange, Responder, RunOptions, ServerRun, new_run
+from .server_run import SERVER_THREAD, Exchange, Responder, RunOptions, ServerRun, new_run
 from .socket_front import SocketFront, not_a_handshake
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class EmulatorServer:
         self._loop = asyncio.new_event_loop()
         self._started = threading.Event()
         self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._serve, name="turnproof-emulator", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name=SERVER_THREAD, daemon=True)
         self._silent: set[web.RequestHandler] = set()
         """New connections that have brought no head yet."""
         self.port = 0

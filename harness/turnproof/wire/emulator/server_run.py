@@ -24,6 +24,9 @@ CANARY_KEY = "tp-canary-5d41402abc4b2a76b9719d911017c592"
 OTHER_KEY = f"{CANARY_KEY}-other"
 """A second key of such a run, of another organisation. The first one is in it: what hides that one hides both."""
 
+SERVER_THREAD = "turnproof-emulator"
+"""The name of the thread in which a server answers."""
+
 HOLD_LIMIT = 5.0
 """Seconds a stream is held for a cancel that the adapter does not act on ("must not" limit)."""
 
