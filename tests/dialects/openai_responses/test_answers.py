@@ -49,6 +49,12 @@ def test_each_ending_is_told_in_the_words_of_the_api(name: str, finish: FinishRe
     assert (answer.finish, answer.raw_finish) == (finish, raw)
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_stop_sequence_is_no_reason_of_this_api_so_the_answer_is_whole(*, stream: bool) -> None:
+    rendered = render(replace(REPLIES["text"], raw_finish="stop_sequence"), stream=stream)
+    assert (final(rendered)["status"], final(rendered)["incomplete_details"]) == ("completed", None)
+
+
 def test_the_events_come_in_the_recorded_order() -> None:
     names = [each["type"] for each in payloads(render(reply(*LOOK[:3], finish=FinishReason.TOOL_USE), stream=True))]
     assert [name.removeprefix("response.") for name, _ in groupby(names)] == [

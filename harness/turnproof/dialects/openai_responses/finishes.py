@@ -45,8 +45,14 @@ WRITE: Mapping[FinishReason, Ending] = {
 }
 
 
+_NEUTRAL_WORDS: Mapping[str, str] = {"stop_sequence": "completed"}
+"""Words of scenarios that this API has another word for: it takes no stop sequences, and has two reasons for an
+incomplete response."""
+
+
 def ending_of(word: str) -> Ending:
     """What a raw word stands for: a status, or else the reason of an incomplete response."""
+    word = _NEUTRAL_WORDS.get(word, word)
     return Ending(word) if word in STATUSES else Ending("incomplete", word)
 
 
