@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from .errors import ProviderError
 from .messages import Message, ToolSchema, thaw
 
 
@@ -20,7 +21,8 @@ class LibraryCall:
 
     `options` are those of the endpoint (`thinking`, `max_tokens`), as the adapter got them. `wanted` names the member
     of the answer that is looked at (see `LibraryCode`): the code need return no other one. `chunks` are only wanted of
-    streamed calls.
+    streamed calls. `left_after` says that the call is cancelled: after so many pieces of text the caller reads no
+    further and closes what the library gave. The wanted member is then what the library has told by that time.
     """
 
     model: str
@@ -30,6 +32,7 @@ class LibraryCall:
     streamed: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     wanted: str = "text"
+    left_after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,19 @@ class Reproducer(Protocol):
     def code(self, call: LibraryCall) -> LibraryCode:
         """The source of this call. Raises ValueError, with the reason, for one that the library cannot make."""
         ...
+
+
+@runtime_checkable
+class ErrorReproducer(Reproducer, Protocol):
+    """A `Reproducer` of a library whose errors have classes that say what failed.
+
+    `errors` has the error of the contract for each class, by the name of the class: what the binding makes of it. A
+    finding about the class of an error has a file only where the library raised the one that stands for it, so that
+    what a binding made of a right error accuses no library. Classes of an SDK may be among them, where the library lets
+    these through.
+    """
+
+    errors: Mapping[str, type[ProviderError]]
 
 
 @dataclass(frozen=True, slots=True)

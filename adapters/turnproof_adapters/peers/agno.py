@@ -23,7 +23,15 @@ from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_tool
 from .google_transport import keep_on_httpx
 from .http_errors import class_of_status
+from .named_errors import named_errors
 from .sdk_errors import typed_error
+
+KINDS: dict[type[AgnoError], type[errors.ProviderError]] = {
+    ContextWindowExceededError: errors.ContextLimitError,
+    ModelRateLimitError: errors.RateLimitError,
+    ModelAuthenticationError: errors.AuthenticationError,
+}
+"""The library's classes that say more than a status."""
 
 
 class Agno:
@@ -82,13 +90,8 @@ def _usage(metrics: Any, *, separate_thinking: bool) -> m.TokenUsage:
 def _typed(error: AgnoError) -> errors.ProviderError:
     """The library's class where it says more than a status. It gives 502 to whatever had no answer."""
     original = next((typed for cause in _causes(error) if (typed := typed_error(cause))), None)
-    kinds: dict[type[AgnoError], type[errors.ProviderError]] = {
-        ContextWindowExceededError: errors.ContextLimitError,
-        ModelRateLimitError: errors.RateLimitError,
-        ModelAuthenticationError: errors.AuthenticationError,
-    }
     other = type(original) if original else class_of_status(error.status_code)
-    kind: type[errors.ProviderError] = kinds.get(type(error), other)
+    kind: type[errors.ProviderError] = KINDS.get(type(error), other)
     typed = kind(str(error), status=original.status if original else error.status_code)
     typed.retry_after = original.retry_after if original else None
     return typed
@@ -134,7 +137,7 @@ def _binding(provider: str, dialect: str, model: str, opener: Callable[..., Any]
         ),
         open_stateless=lambda endpoint: Agno(endpoint, opener, dialect),
         package="agno",
-        reproducer=AgnoCalls(dialect),
+        reproducer=AgnoCalls(dialect, named_errors(KINDS.items())),
     )
 
 

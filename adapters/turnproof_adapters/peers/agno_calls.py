@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from turnproof.errors import ProviderError
 from turnproof.reproducer import LibraryCall, LibraryCode
 
 from .agno_messages import AgnoMessages
 from .chat_messages import chat_tool
+from .left_streams import collected
 
 CLASSES = {
     "anthropic-messages": "from agno.models.anthropic import Claude as Model",
@@ -51,8 +53,8 @@ def model_arguments(dialect: str, model: str, options: Mapping[str, Any], where:
 class AgnoCalls:
     """A `Reproducer` for a model class, called as an agent calls it."""
 
-    def __init__(self, dialect: str) -> None:
-        self._dialect = dialect
+    def __init__(self, dialect: str, errors: Mapping[str, type[ProviderError]]) -> None:
+        self._dialect, self.errors = dialect, errors
         self.packages: Sequence[str] = ("agno", SDKS[dialect])
 
     def code(self, call: LibraryCall) -> LibraryCode:
@@ -83,8 +85,8 @@ class AgnoCalls:
         yield "answer = Message(role='assistant')"
         yield f"request = {{'messages': messages, 'assistant_message': answer, 'tools': {tools!r}}}"
         if call.streamed:
-            yield "stream = model.aprocess_response_stream(stream_data=MessageData(), **request)"
-            yield "events = [event async for event in stream]"
+            stream = "model.aprocess_response_stream(stream_data=MessageData(), **request)"
+            yield from collected("events", stream, "one.content", call)
         else:
             yield "await model._aprocess_model_response(model_response=ModelResponse(), **request)"
         yield f"return {{{call.wanted!r}: {MEMBERS[call.wanted]}}}"

@@ -21,6 +21,7 @@ from .chat_chunks import whole_message
 from .chat_messages import chat_messages, chat_usage, finish_reason
 from .google_transport import keep_on_httpx
 from .http_errors import class_of_status
+from .named_errors import named_errors
 from .sdk_errors import typed_error
 
 ERRORS: tuple[tuple[type[Exception], type[errors.ProviderError]], ...] = (
@@ -113,7 +114,7 @@ def _binding(provider: str, dialect: str, model: str, **claims: Any) -> Binding:
         capabilities=replace(COMMON_CAPABILITIES, part_order=False, separate_thoughts=False, **claims),
         open_stateless=lambda endpoint: AnyLLMAdapter(endpoint, provider, dialect),
         package="any-llm-sdk",
-        reproducer=AnyLLMCalls(provider, dialect),
+        reproducer=AnyLLMCalls(provider, dialect, named_errors(ERRORS)),
     )
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from turnproof.errors import ProviderError
 from turnproof.messages import FunctionCall, Message, Part, Text, Thought, ToolSchema
 from turnproof.reproducer import LibraryCall, LibraryCode
 
 from .chat_messages import calls_of, chat_call, chat_messages, chat_tool
 from .issued_data import IssuedData
+from .left_streams import collected
 
 SDKS = {"anthropic": "anthropic", "openai": "openai", "gemini": "google-genai"}
 MEMBERS = {
@@ -27,6 +29,7 @@ STREAMED = {
     "chunks": "[d.content for d in deltas if d.content]",
     "thoughts": "''.join(d.reasoning.content for d in deltas if d.reasoning)",
     "whole": "repr(chunks)",
+    "usage": "{'prompt_tokens': max((chunk.usage.prompt_tokens for chunk in chunks if chunk.usage), default=0)}",
     "finish": "next((c.finish_reason for chunk in chunks for c in chunk.choices if c.finish_reason), None)",
 }
 
@@ -76,8 +79,8 @@ def call_arguments(
 class AnyLLMCalls:
     """A `Reproducer` for `acompletion` of one of the library's providers."""
 
-    def __init__(self, provider: str, dialect: str) -> None:
-        self._provider, self._dialect = provider, dialect
+    def __init__(self, provider: str, dialect: str, errors: Mapping[str, type[ProviderError]]) -> None:
+        self._provider, self._dialect, self.errors = provider, dialect, errors
         self.packages: Sequence[str] = (f"any-llm-sdk[{provider}]", SDKS[provider])
 
     def code(self, call: LibraryCall) -> LibraryCode:
@@ -102,6 +105,6 @@ class AnyLLMCalls:
         arguments = call_arguments(call.model, call.options, call.tools, streamed=call.streamed)
         yield f"answer = await llm.acompletion(messages=messages, **{arguments!r})"
         if call.streamed:
-            yield "chunks = [chunk async for chunk in answer]"
+            yield from collected("chunks", "answer", "any(each.delta.content for each in one.choices)", call)
             yield "deltas = [choice.delta for chunk in chunks for choice in chunk.choices]"
         yield f"return {{{call.wanted!r}: {members[call.wanted]}}}"

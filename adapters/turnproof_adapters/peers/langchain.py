@@ -23,6 +23,7 @@ from .capabilities import COMMON_CAPABILITIES
 from .google_transport import keep_on_httpx
 from .langchain_calls import FINISH_KEYS, ChatModel, LangChainCalls
 from .langchain_messages import LangChainMessages, library_tool, token_usage
+from .named_errors import named_errors
 from .sdk_errors import typed_error
 
 FINISH = {
@@ -153,7 +154,7 @@ def _binding(name: str, dialect: str, model: str, chat_model: ChatModel, **claim
         capabilities=replace(COMMON_CAPABILITIES, **claims),
         open_stateless=lambda endpoint: LangChain(endpoint, chat_model, dialect),
         package=chat_model.packages[0],
-        reproducer=LangChainCalls(chat_model, dialect),
+        reproducer=LangChainCalls(chat_model, dialect, named_errors(ERRORS)),
     )
 
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from turnproof.errors import ProviderError
 from turnproof.reproducer import LibraryCall, LibraryCode
 
 from .langchain_messages import LangChainMessages, library_tool
+from .left_streams import collected
 
 FINISH_KEYS = ("finish_reason", "stop_reason", "status")
 """The names that the API's finish word has in `response_metadata`."""
@@ -21,9 +23,9 @@ MEMBERS = {
     "finish": f"next((answer.response_metadata[name] for name in {FINISH_KEYS!r}"
     " if answer.response_metadata.get(name)), None)",
     "whole": "repr(answer)",
-    "usage": "{'prompt_tokens': answer.usage_metadata['input_tokens'],"
-    " 'output_tokens': answer.usage_metadata['output_tokens'], 'total_tokens': answer.usage_metadata['total_tokens'],"
-    " 'cache_read_tokens': answer.usage_metadata.get('input_token_details', {}).get('cache_read', 0)}",
+    "usage": "{'prompt_tokens': used.get('input_tokens', 0), 'output_tokens': used.get('output_tokens', 0),"
+    " 'total_tokens': used.get('total_tokens', 0),"
+    " 'cache_read_tokens': used.get('input_token_details', {}).get('cache_read', 0)}",
 }
 
 
@@ -57,7 +59,8 @@ class ChatModel:
 class LangChainCalls:
     """A `Reproducer` for a chat model. `dialect` is that of the adapter, whose signatures go back."""
 
-    def __init__(self, chat_model: ChatModel, dialect: str) -> None:
+    def __init__(self, chat_model: ChatModel, dialect: str, errors: Mapping[str, type[ProviderError]]) -> None:
+        self.errors = errors
         self.packages, self._chat_model, self._dialect = chat_model.packages, chat_model, dialect
 
     def code(self, call: LibraryCall) -> LibraryCode:
@@ -79,8 +82,10 @@ class LangChainCalls:
 
     def _body(self, call: LibraryCall) -> Iterator[str]:
         if call.streamed:
-            yield "chunks = [chunk async for chunk in model.astream(messages)]"
+            yield from collected("chunks", "model.astream(messages)", "one.text", call)
             yield "answer = sum(chunks[1:], chunks[0])"
         else:
             yield "answer = await model.ainvoke(messages)"
+        if call.wanted == "usage":
+            yield "used = answer.usage_metadata or {}"
         yield f"return {{{call.wanted!r}: {MEMBERS[call.wanted]}}}"

@@ -22,6 +22,7 @@ from .chat_messages import chat_messages, chat_usage, finish_reason
 from .http_errors import class_of_status
 from .litellm_calls import API_PATHS, LiteLLMCalls, call_arguments
 from .litellm_messages import LiteLLMMessages
+from .named_errors import named_errors
 
 NATIVE_FINISH = {
     "refusal": FinishReason.REFUSAL,
@@ -123,7 +124,7 @@ def _binding(provider: str, dialect: str, model: str, **claims: Any) -> Binding:
         capabilities=replace(COMMON_CAPABILITIES, part_order=False, **claims),
         open_stateless=lambda endpoint: LiteLLM(endpoint, provider, dialect),
         package="litellm",
-        reproducer=LiteLLMCalls(provider, dialect),
+        reproducer=LiteLLMCalls(provider, dialect, named_errors(ERRORS)),
     )
 
 

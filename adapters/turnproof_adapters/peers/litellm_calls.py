@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from turnproof.errors import ProviderError
 from turnproof.messages import ToolSchema
 from turnproof.reproducer import LibraryCall, LibraryCode
 
 from .chat_messages import chat_messages, chat_tool
+from .left_streams import collected
 from .litellm_messages import LiteLLMMessages
 
 API_PATHS = {"gemini": "/v1beta"}
@@ -47,8 +49,8 @@ class LiteLLMCalls:
 
     packages: Sequence[str] = ("litellm", "openai", "httpx", "aiohttp")
 
-    def __init__(self, provider: str, dialect: str) -> None:
-        self._provider, self._dialect = provider, dialect
+    def __init__(self, provider: str, dialect: str, errors: Mapping[str, type[ProviderError]]) -> None:
+        self._provider, self._dialect, self.errors = provider, dialect, errors
 
     def code(self, call: LibraryCall) -> LibraryCode:
         """The source of one call."""
@@ -63,7 +65,7 @@ class LiteLLMCalls:
         arguments = call_arguments(self._provider, call.model, call.options, call.tools, streamed=call.streamed)
         yield f"answer = await litellm.acompletion(messages=messages, **where, **{arguments!r})"
         if call.streamed:
-            yield "chunks = [chunk async for chunk in answer]"
+            yield from collected("chunks", "answer", "any(c.delta.get('content') for c in one.choices)", call)
             yield "answer = litellm.stream_chunk_builder(chunks)"
         yield "choice = answer.choices[0]"
         yield f"return {{{call.wanted!r}: {MEMBERS[call.wanted]}}}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from turnproof.reproducer import LibraryCall, LibraryCode
 
+from .left_streams import collected
 from .strands_messages import StrandsMessages, system_text, tool_spec
 
 CLASSES = {"anthropic": "AnthropicModel", "openai": "OpenAIModel", "gemini": "GeminiModel"}
@@ -22,6 +23,14 @@ MEMBERS = {
     "usage": "{'prompt_tokens': usage['totalTokens'] - usage['outputTokens'],"
     " 'output_tokens': usage['outputTokens'], 'total_tokens': usage['totalTokens']}",
 }
+
+
+_WHOLE = "events[-1]['stop']"
+_LEFT = (
+    "'', {'content': []}, next((one['event']['metadata']['usage'] for one in events"
+    " if 'metadata' in one.get('event', {})), {'totalTokens': 0, 'outputTokens': 0})"
+)
+"""The finish word, the message and the usage: of a whole stream, and of one that is left."""
 
 
 def model_arguments(provider: str, model: str, options: Mapping[str, Any], where: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,6 +77,6 @@ class StrandsCalls:
     def _body(self, call: LibraryCall) -> Iterator[str]:
         specs = [tool_spec(tool) for tool in call.tools] or None
         yield f"stream = model.stream(messages, {specs!r}, {system_text(call.messages, call.system)!r})"
-        yield "events = [event async for event in process_stream(stream)]"
-        yield "word, message, usage, *_ = events[-1]['stop']"
+        yield from collected("events", "process_stream(stream)", "one.get('data')", call)
+        yield f"word, message, usage, *_ = {_LEFT if call.left_after is not None else _WHOLE}"
         yield f"return {{{call.wanted!r}: {MEMBERS[call.wanted]}}}"

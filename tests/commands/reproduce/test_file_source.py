@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from http.server import ThreadingHTTPServer
 from threading import Thread
@@ -10,8 +12,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from turnproof.commands.reproduce.file_source import _answers, _server
+from turnproof.commands.reproduce.file_source import FindingSummary, _answers, _server, file_source
+from turnproof.commands.reproduce.question import Question
 from turnproof.commands.reproduce.recorded_answers import RecordedAnswer
+from turnproof.reproducer import LibraryCode
 
 MODELS = RecordedAnswer(200, {}, (b'{"data": []}',), "end", "GET")
 ANSWER = RecordedAnswer(200, {}, (b'{"text": "Moist."}',), "end")
@@ -45,3 +49,60 @@ def test_a_file_with_calls_alone_has_no_line_more() -> None:
     assert lines(ANSWER)[-1].startswith("            self.wfile.write(")
     assert any("def do_POST" in line for line in lines(ANSWER))
     assert not any("do_GET" in line for line in lines(ANSWER))
+
+
+HELD = RecordedAnswer(200, {}, (b"Moist. ", None, b"Dry."), "end")
+LEAVES = {
+    "closes the connection": ("writer.close()", 0),
+    "keeps the connection open": ("kept.append(writer)", 1),
+    "reads to the end": ("await reader.readuntil(b'0\\r\\n\\r\\n')", 0),
+}
+
+
+@pytest.mark.parametrize(("leaves", "exit_code"), LEAVES.values(), ids=LEAVES)
+def test_a_connection_is_left_open_by_a_call_that_returns_while_the_server_is_silent(
+    leaves: str, exit_code: int
+) -> None:
+    body = [
+        "reader, writer = await asyncio.open_connection('127.0.0.1', int(url.rpartition(':')[2]))",
+        "writer.write(b'POST / HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 2\\r\\n\\r\\n{}')",
+        "await reader.readuntil(b'Moist.')",
+        leaves,
+        "return {'text': 'Moist.'}",
+    ]
+    done = run(Question("left-open", 0, "", ""), LibraryCode(["kept = []"], [], body), HELD)
+    assert done.returncode == exit_code, done.stdout + done.stderr
+
+
+PRINTS = {"words": ("'Asking.'", 1), "nothing": ("'', end=''", 0), "to another file": ("'Asking.', file=sys.stderr", 0)}
+
+
+@pytest.mark.parametrize(("words", "exit_code"), PRINTS.values(), ids=PRINTS)
+def test_what_goes_to_standard_output_is_printed_whoever_holds_it(words: str, exit_code: int) -> None:
+    code = LibraryCode(["held = sys.stdout"], [], [f"print({words})", "raise OSError(url)"])
+    done = run(Question("printed", 0, "", ""), code, ANSWER)
+    assert (done.returncode, "Asking." in done.stdout) == (exit_code, bool(exit_code)), done.stdout + done.stderr
+
+
+HOLDS = {
+    "in its words": ("raise OSError('wait 17 s')", 0),
+    "as a field": ("error = OSError('wait'); error.wait = 17.0; raise error", 0),
+    "in what it came from": ("raise OSError('wait') from KeyError('retry-after: 17')", 0),
+    "nowhere": ("raise OSError('wait')", 1),
+    "as a part of another number": ("raise OSError('request 2174')", 1),
+    "with no error": ("return {'text': ''}", 0),
+}
+
+
+@pytest.mark.parametrize(("line", "exit_code"), HOLDS.values(), ids=HOLDS)
+def test_an_error_lacks_what_nothing_of_it_holds(line: str, exit_code: int) -> None:
+    question = Question("unheld", 0, "", r"(?<![\w.])17(\.0)?s?(?!\w)")
+    done = run(question, LibraryCode([], [], line.split("; ")), ANSWER)
+    assert done.returncode == exit_code, done.stdout + done.stderr
+
+
+def run(question: Question, code: LibraryCode, answer: RecordedAnswer) -> subprocess.CompletedProcess[str]:
+    """Run a file with this call of a library."""
+    summary = FindingSummary("garden", "It is wrong.", "what is right", "a run", ())
+    source = file_source(summary, question, code, [answer], "")
+    return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=False)

@@ -18,9 +18,20 @@ LIBRARY = '''
 import asyncio
 import json
 from dataclasses import dataclass
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 MEND = False
+
+
+class Refused(Exception):
+    def __init__(self, words, status, wait=None):
+        super().__init__(words)
+        self.status, self.wait = status, wait
+
+
+class Busy(Refused):
+    pass
 
 
 @dataclass
@@ -48,8 +59,15 @@ class Client:
             messages = [one for one in messages if one.get("tool_call_id", "") in {"", *asked}]
             messages = [one for one in messages if all(c["id"] in answered for c in one.get("tool_calls") or ())]
         body = {"model": self.model, "messages": messages, **({"tools": tools} if tools else {})}
-        with urlopen(Request(f"{self.url}/chat/completions", json.dumps(body).encode(), self.headers)) as answer:
-            document = json.load(answer)
+        try:
+            with urlopen(Request(f"{self.url}/chat/completions", json.dumps(body).encode(), self.headers)) as answer:
+                document = json.load(answer)
+        except HTTPError as error:
+            if not MEND:
+                print("the garden is closed")
+                raise Refused(str(error), error.code) from None
+            kind = Busy if error.code == 429 else Refused
+            raise kind(str(error), error.code, error.headers.get("retry-after")) from error
         message = document["choices"][0]["message"]
         words = {"model": document["model"]} if MEND else {}
         return Reply(message.get("content") or "", message.get("tool_calls") or [], words)
@@ -58,9 +76,8 @@ class Client:
 BINDING = """
 import json
 import os
-from urllib.error import HTTPError
 
-from garden_llm import Client
+from garden_llm import Busy, Client, Refused
 
 from turnproof import errors
 from turnproof.messages import FunctionCall, ProviderResponse, Text, ToolSchema, thaw
@@ -95,8 +112,9 @@ class Garden:
         system = getattr(system_instruction, "text", system_instruction)
         try:
             reply = await self.client.ask(written(messages, system), declared(tools or ()))
-        except HTTPError as error:
-            raise errors.InvalidRequestError(str(error), status=error.code) from error
+        except Refused as error:
+            kind = Code.errors[type(error).__name__]
+            raise kind(str(error), status=error.status) from error
         calls = [FunctionCall(one["id"], one["function"]["name"], json.loads(one["function"]["arguments"]))
                  for one in reply.calls]
         return ProviderResponse((*([Text(reply.text)] if reply.text else []), *calls), model=reply.words.get("model"))
@@ -104,6 +122,7 @@ class Garden:
 
 class Code:
     packages = ("msgspec",)
+    errors = {"Busy": errors.RateLimitError, "Refused": errors.InvalidRequestError}
 
     def code(self, call):
         rest = declared(call.tools)
@@ -119,7 +138,8 @@ class Code:
 
 
 BINDING = Binding(
-    "garden", "openai-chat", "gpt-5-mini", Capabilities(tools=True, parallel_tools=True, finish_reasons=False),
+    "garden", "openai-chat", "gpt-5-mini",
+    Capabilities(tools=True, parallel_tools=True, finish_reasons=False, typed_errors=True),
     open_stateless=Garden, reproducer=Code(),
 )
 """
@@ -130,7 +150,8 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("library")
     (folder / "garden_llm.py").write_text(LIBRARY, "utf-8")
     (folder / "garden_binding.py").write_text(BINDING, "utf-8")
-    words = ("--scenario", "basics/four_turns", "--scenario", "basics/plain", "--scenario", "tools/parallel")
+    scenarios = ("basics/four_turns", "basics/plain", "tools/parallel", "faults/rate_limited")
+    words = [word for name in scenarios for word in ("--scenario", name)]
     done = run_turnproof(folder, "certify", "garden_binding:BINDING", *words, "--out", "reports")
     assert done.returncode == 1, done.stdout + done.stderr
     return folder
@@ -142,6 +163,9 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("core/event-loops-may-come-and-go", "the client is attached to a different loop"),
         ("core/answering-model-is-named", 'expected the model "gpt-5-mini-'),
         ("tools/broken-pairs-are-not-sent", "DEFECT: "),
+        ("errors/class-fits-the-status", "expected RateLimitError for the API's answer 429"),
+        ("errors/retry-after-is-kept", "expected a `retry_after` of"),
+        ("core/adapter-prints-nothing", "got 'the garden is closed'"),
     ],
 )
 def test_the_library_alone_shows_it_and_a_mended_one_does_not(
@@ -155,8 +179,9 @@ def test_the_library_alone_shows_it_and_a_mended_one_does_not(
     assert "import turnproof" not in source
     assert "from turnproof" not in source
     shown = run_file(file)
-    assert (shown.returncode, shown.stdout[:8]) == (1, "DEFECT: "), shown.stdout + shown.stderr
-    assert message in shown.stdout
+    line = shown.stdout.splitlines()[-1]  # the library itself may print others
+    assert (shown.returncode, line[:8]) == (1, "DEFECT: "), shown.stdout + shown.stderr
+    assert message in line
     (tmp_path / "garden_llm.py").write_text(LIBRARY.replace("MEND = False", "MEND = True"), "utf-8")
     file.write_text(source.replace(str(certified), str(tmp_path)), "utf-8")
     right = run_file(file)

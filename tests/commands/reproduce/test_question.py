@@ -7,17 +7,22 @@ from msgspec.structs import replace
 from suites.build import RunBuilder, response_with, scripted, spoilt
 from suites.cases import suite
 
+from turnproof import errors
 from turnproof.commands.reproduce.question import Question, question_of
 from turnproof.commands.reproduce.run_findings import UnreproducibleError
 from turnproof.judge.requirements import judge
 from turnproof.judge.view import View
 from turnproof.messages import FinishReason
-from turnproof.run.transcript import Response, WireResponse
+from turnproof.run.tracebacks import Raised
+from turnproof.run.transcript import Failed, Response, WireResponse
+
+KINDS: dict[str, type[errors.ProviderError]] = {"Busy": errors.RateLimitError, "Refused": errors.InvalidRequestError}
+"""What the classes of a library's errors are, by its binding."""
 
 
 def question(requirement: str, view: View) -> Question:
     (finding, *_) = judge(suite().catalogue[requirement], "stateless", [view]).findings
-    return question_of(finding, view.transcript, view.dialect, own_types=False)
+    return question_of(finding, view.transcript, view.dialect, own_types=False, kinds=KINDS)
 
 
 def answered(fault: str | None = None) -> View:
@@ -40,3 +45,38 @@ def test_what_the_adapter_makes_of_the_apis_own_finish_word_is_not_the_librarys(
     view = spoilt(answered(), Response, response_with(finish_reason=FinishReason.SAFETY, raw_finish="end_turn"))
     with pytest.raises(UnreproducibleError, match="own finish word"):
         question("core/finish-reason-says-why", view)
+
+
+def refused(error: str, *classes: str) -> View:
+    """A call that the API answers with 529. The adapter raises this error, from the library's of these classes."""
+    raised = None
+    for name in reversed(classes):
+        raised = Raised(type=name, module="garden", cause=raised)
+    raised = Raised(type=error, module="turnproof.errors", cause=raised)
+    failed = Failed(scope="call", error=error, message="No.", typed=True, status=529, raised=raised)
+    return RunBuilder(scripted(["Dry."], user="Bed 3?")).turn("Bed 3?").refused(529, failed).end("error").view()
+
+
+def test_a_class_of_the_library_that_stands_for_the_wrong_error_is_looked_at() -> None:
+    found = question("errors/class-fits-the-status", refused("RateLimitError", "Busy", "HTTPError"))
+    assert (found.sight, found.observed) == ("raised", ["Busy"])
+
+
+def test_a_class_below_says_what_the_error_is_and_the_one_that_users_see_is_looked_at() -> None:
+    found = question("errors/class-fits-the-status", refused("RateLimitError", "RuntimeError", "Busy"))
+    assert (found.sight, found.observed) == ("raised", ["RuntimeError"])
+
+
+@pytest.mark.parametrize(
+    ("error", "classes", "reason"),
+    [
+        ("InvalidRequestError", ["Busy"], "Busy is RateLimitError by the binding's own table"),
+        ("RateLimitError", ["Refusal"], "does not say which error the library's Refusal is"),
+        ("RateLimitError", [], "the library raised nothing"),
+    ],
+)
+def test_what_the_binding_makes_of_the_librarys_error_is_not_the_librarys(
+    error: str, classes: list[str], reason: str
+) -> None:
+    with pytest.raises(UnreproducibleError, match=reason):
+        question("errors/class-fits-the-status", refused(error, *classes))

@@ -5,19 +5,20 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from ...dialects import dialect as dialect_named
 from ...judge.view.documents import CALLBACKS
 from ...provider import Binding
-from ...reproducer import LibraryCall, Reproducer
+from ...reproducer import ErrorReproducer, LibraryCall, Reproducer
 from ...run.bindings import resolve_subject
-from ...run.transcript import CallBegan, Cancelled, Transcript
+from ...run.transcript import CallBegan, Cancelled, Chunk, Transcript, WireRequest, WireResponse
 from .contract_code import BEFORE, ContractCall, ContractCode
 from .file_source import file_source
-from .question import Question, question_of
-from .recorded_answers import RecordedAnswer, answers_of, exchanges_of, opening_exchanges
+from .question import NO_KINDS, Question, question_of
+from .recorded_answers import RecordedAnswer, answers_of, exchanges_of, held_answer, opening_exchanges
 from .reproduce_session import reproduce_session
 from .reproduction import Reproduction, TrialEnvironment, not_shown, scenario_of, summary_of
 from .run_findings import Found, UnreproducibleError, find
@@ -55,11 +56,14 @@ def _reproduce(found: Found) -> Reproduction:
     library = _library(found, binding)
     dialect = dialect_named(binding.dialect)
     own_types = isinstance(library, ContractCode)
-    question = question_of(found.finding, found.transcript, dialect, own_types=own_types)
+    kinds = library.errors if isinstance(library, ErrorReproducer) else NO_KINDS
+    question = question_of(found.finding, found.transcript, dialect, own_types=own_types, kinds=kinds)
     opening = opening_exchanges(found.transcript, question.call, question.probe)
     requests = exchanges_of(found.transcript, question.call, question.probe)
     answers = answers_of(found.transcript, [*opening, *requests])
     whole = _call(found, binding, question, own_types=own_types)
+    if whole.left_after is not None:
+        answers = _held_answers(answers, found.transcript, requests)
     if len(answers) == len(opening) and question.sight != "requests" and not _is_cancelled(whole):
         raise UnreproducibleError("the call sent no request that was answered")
     environment = TrialEnvironment.with_packages(library.packages, found, _paths(library, found.adapter.spec))
@@ -145,8 +149,7 @@ def _call(found: Found, binding: Binding, question: Question, *, own_types: bool
         return _contract_call(began, found.transcript, options, member)
     if began.response_schema is not None:
         raise UnreproducibleError("the call asked for structured output, which no code of a library writes yet")
-    if _cancelled_after(began, found.transcript) is not None:
-        raise UnreproducibleError("the call was cancelled, which no code of a library does yet")
+    left_after = _left_after(began, found.transcript)
     return LibraryCall(
         found.transcript.model,
         began.messages,
@@ -155,7 +158,31 @@ def _call(found: Found, binding: Binding, question: Question, *, own_types: bool
         streamed=began.streamed,
         options=options,
         wanted=member,
+        left_after=left_after,
     )
+
+
+def _left_after(began: CallBegan, transcript: Transcript) -> int | None:
+    """After how many pieces of text a call was cancelled; None for one that was not."""
+    if _cancelled_after(began, transcript) is None:
+        return None
+    of_call = [one for one in transcript.events if (one.call, one.probe) == (began.call, began.probe)]
+    before = takewhile(lambda one: not isinstance(one, Cancelled), of_call)
+    count = sum(isinstance(one, Chunk) for one in before)
+    if not (began.streamed and count):
+        raise UnreproducibleError("the call was cancelled before it gave a piece of text, which a file cannot time")
+    return count
+
+
+def _held_answers(
+    answers: tuple[RecordedAnswer, ...], transcript: Transcript, requests: Sequence[WireRequest]
+) -> tuple[RecordedAnswer, ...]:
+    """The answers, where the last one is held from the cancel on until the client leaves."""
+    last = requests[-1].exchange if requests else -1
+    response = next((one for one in transcript.of(WireResponse) if one.exchange == last), None)
+    if response is None or not answers:
+        raise UnreproducibleError("the call was cancelled before it was answered")
+    return (*answers[:-1], held_answer(answers[-1], response))
 
 
 def _contract_call(

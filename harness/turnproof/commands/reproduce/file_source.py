@@ -19,6 +19,12 @@ _LONGEST_WORDS = 300
 
 _COMPOUND = ("async ", "case ", "class ", "def ", "for ", "if ", "match ", "try:", "while ", "with ")
 
+_CAPTURE = (
+    "printed, kept = tempfile.TemporaryFile(), os.dup(1)",
+    "os.dup2(printed.fileno(), 1)  # what the library prints, also where it keeps the standard output of its import",
+)
+"""Lines that keep what goes to standard output, whoever holds it."""
+
 SILENCE = 3
 """Seconds that a server waits after a cancel for the client to leave."""
 
@@ -61,7 +67,8 @@ class Program:
     """What a file does with its server. `imports` are what it needs beside the standard library, `body` are the
     definitions that ask the library, and `look` the lines behind the server's start that leave in `got` what is
     looked at. `predicate` says whether that is the defect. `heads` says that the server keeps headers, not bodies,
-    `again` that it answers any more requests with the last answer, where it otherwise breaks off."""
+    `again` that it answers any more requests with the last answer, where it otherwise breaks off. `stops` says that the
+    server cancels what it holds the answer of, `first` are lines ahead of the library's import."""
 
     imports: Sequence[str]
     body: Callable[[Layout], Iterator[str]]
@@ -69,6 +76,8 @@ class Program:
     predicate: str
     heads: bool = False
     again: bool = True
+    stops: bool = True
+    first: Sequence[str] = ()
 
 
 def file_source(
@@ -81,6 +90,8 @@ def file_source(
         list(_look(question, base_path)),
         _predicate(question),
         heads=question.sight == "header",
+        stops=False,
+        first=_CAPTURE if question.sight == "printed" else (),
     )
     return program_source(summary, program, answers)
 
@@ -108,14 +119,19 @@ def _lines(
     yield "# /// script"
     yield f"# dependencies = [{', '.join(_quoted(one) for one in summary.requirements)}]"
     yield "# ///"
-    modules = {"asyncio", "http.server", "json", "sys", "threading", *_modules(answers)}
+    modules = {"asyncio", "http.server", "json", "sys", "threading", *_modules(answers, stops=program.stops)}
+    modules |= {"os", "tempfile"} if program.first else set()
+    modules |= {"re"} if "re.search(" in program.predicate else set()
     yield f"import {', '.join(sorted(modules))}"
+    yield from program.first
     yield from program.imports
     yield ""
     lines = list(_answers(answers, joined=not layout.writes))
     yield from lines if layout.answers else ["".join(line.strip() for line in lines)]
     yield ""
-    yield from _server(answers, heads=program.heads, again=program.again)
+    yield from _server(answers, heads=program.heads, again=program.again, stops=program.stops)
+    if not program.stops and any(one.is_held for one in answers):
+        yield "silences = []"
     yield ""
     yield from program.body(layout)
     yield ""
@@ -165,12 +181,12 @@ def _messages(code: LibraryCode, layout: Layout) -> Iterator[str]:
         yield f"messages = [{', '.join(code.messages)}]"
 
 
-def _modules(answers: Sequence[RecordedAnswer]) -> Iterator[str]:
+def _modules(answers: Sequence[RecordedAnswer], *, stops: bool = True) -> Iterator[str]:
     """The modules of the standard library that the server needs for these answers."""
     if _has(answers, "reset"):
         yield from ("os", "socket", "struct", "time")
     if any(one.is_held for one in answers):
-        yield from ("select", "time")
+        yield from ("select", *(["time"] if stops else []))
 
 
 def _in_docstring(text: str) -> str:
@@ -208,9 +224,9 @@ def _answers(answers: Sequence[RecordedAnswer], *, joined: bool) -> Iterator[str
     yield "], []"
 
 
-def _server(answers: Sequence[RecordedAnswer], *, heads: bool, again: bool = True) -> Iterator[str]:
+def _server(answers: Sequence[RecordedAnswer], *, heads: bool, again: bool = True, stops: bool = True) -> Iterator[str]:
     """A server that answers requests in their order, and `again` with the last answer. It keeps their bodies, or their
-    `heads`."""
+    `heads`. Where it holds an answer it notes whether the client left, and cancels the turn first if it `stops` any."""
     yield "class Server(http.server.BaseHTTPRequestHandler):"
     yield '    protocol_version, log_message = "HTTP/1.1", lambda *words: None'
     methods = sorted({one.method for one in answers} | {"POST"})
@@ -251,7 +267,8 @@ def _server(answers: Sequence[RecordedAnswer], *, heads: bool, again: bool = Tru
         yield "        self.close_connection = end != 'end'"
     if any(one.is_held for one in answers):
         yield "    def hold(self):"
-        yield "        time.sleep(0.3), stops[-1]()  # once the client has what was written"
+        if stops:
+            yield "        time.sleep(0.3), stops[-1]()  # once the client has what was written"
         yield f"        silences.append(not select.select([self.connection], [], [], {SILENCE})[0])"
     yield from (f"    do_{method} = do_{methods[0]}" for method in methods[1:])
 
@@ -260,6 +277,16 @@ def _look(question: Question, base_path: str) -> Iterator[str]:
     """The lines that make the call and leave in `got` what is looked at."""
     url = f'f"http://127.0.0.1:{{server.server_port}}{base_path}"'
     call = f"asyncio.run(ask({url}))"
+    if question.sight == "left-open":
+        yield "async def left(url):"
+        yield "    await ask(url)"
+        yield "    returned = not silences  # while the server was silent"
+        yield "    while not silences:"
+        yield "        await asyncio.sleep(0.1)"
+        yield "    return returned"
+        yield f"returned = asyncio.run(left({url}))"
+        yield f'got = f"a connection that the client closed: {{not silences[-1]}} (within {SILENCE} s)"'
+        return
     if question.sight == "loops":
         yield f"ask = opened({url})"
         yield "asyncio.run(ask())  # in one event loop, and then in another"
@@ -280,6 +307,23 @@ def _look(question: Question, base_path: str) -> Iterator[str]:
             yield f"    got, raised = {call}, None"
             yield "except Exception as error:"
             yield "    got, raised = repr(error), type(error).__name__"
+        case "printed":
+            yield f"    {call}"
+            yield "except Exception:"
+            yield "    pass"
+            yield "sys.stdout.flush(), os.dup2(kept, 1), printed.seek(0)"
+            yield 'got = printed.read().decode(errors="replace").strip()'
+        case "unheld":
+            yield f"    got, held = {call}, None"
+            yield "except Exception as error:"
+            yield "    got, chain = repr(error), [error]"
+            yield "    for one in chain:  # and what it came from, as a traceback shows it"
+            yield "        is_shown = one.__cause__ is one or not one.__suppress_context__"
+            yield "        below = one.__context__ if is_shown else one.__cause__"
+            yield "        chain += [below] if below not in (None, *chain) else []"
+            yield "    answers = [getattr(one, 'response', one) for one in chain]"
+            yield "    headers = [dict(getattr(one, 'headers', None) or {}) for one in answers]"
+            yield "    held = f'{[(str(one), vars(one)) for one in chain]} {headers}'"
         case "error":
             yield f"    got = 'the answer ' + repr({call})"
             yield "except Exception as error:"
@@ -325,6 +369,12 @@ def _answer_expression(steps: Sequence[Any]) -> str:
 def _predicate(question: Question) -> str:
     if question.sight == "unnamed":
         return f"{question.observed!r} not in got"
+    if question.sight == "left-open":
+        return "returned and silences[-1]"
+    if question.sight == "printed":
+        return "got != ''"
+    if question.sight == "unheld":
+        return f"held is not None and not re.search({question.observed!r}, held)"
     if question.sight in ("raised", "loops"):
         return f"raised in {tuple(question.observed)!r}"
     return f"got == {question.observed!r}"

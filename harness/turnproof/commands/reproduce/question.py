@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 from msgspec import UNSET
 
 from ...dialects.contract import Dialect
+from ...errors import ContextLimitError
 from ...judge.finding import PATHS_DIFFER, Finding, Place, Side, tokens
 from ...judge.view import HARMLESS_FAULTS
 from ...judge.view.documents import CALLBACKS
@@ -32,13 +34,28 @@ from ...run.transcript import (
     WireResponse,
 )
 from .contract_code import ANSWER_FIELDS
+from .library_error import Kinds, lacking_pattern, raised_class
 from .recorded_answers import exchanges_of
 from .run_findings import UnreproducibleError
 
-Sight = Literal["request", "header", "requests", "answer", "unnamed", "returned", "raised", "loops", "error"]
+Sight = Literal[
+    "request",
+    "header",
+    "requests",
+    "answer",
+    "unnamed",
+    "returned",
+    "raised",
+    "loops",
+    "error",
+    "unheld",
+    "printed",
+    "left-open",
+]
 """Where the file looks: at a place of a request's body, at a header, at the number of requests, at a member of what the
 call returned, at whether all of it lacks a name, at whether it returned although it should have raised, at whether it
-raised, at whether it raised when it was made once more in another event loop, or at a member of the error.
+raised, at whether it raised when it was made once more in another event loop, at a member of the error, at whether the
+error lacks what the API said, at standard output, or at the connection of a call that was cancelled.
 """
 
 ANY_MESSAGE = 1 << 30
@@ -56,11 +73,18 @@ _OF_SESSIONS = ("gc/", "persistence/", "recovery/")
 _BY_CONTEXT = frozenset(("role", "type"))
 """Members whose values are right or wrong by what stands around them."""
 
+_UNSHORTENED = "recovery/a-too-long-prompt-is-shortened/not-sent"
+"""The session could not know: what it was told is the error of the call."""
+
+_MISSING_FIGURES = {"cancellation/usage-is-kept/prompt-missing": "prompt_tokens"}
+"""Findings about a figure that is not there, so that no place names it."""
+
 _PARTS = {"text": "text", "thought": "thoughts", "call": "calls"}
 _SEEN_OF_PARTS = frozenset(("text", "name", "args"))
 """Fields of parts that the members of an answer have."""
 ERROR_FIELDS = ("status", "retry_after", "limit", "requested", "retryable")
 """What an error of the contract has beside its class and its words."""
+NO_KINDS: Kinds = MappingProxyType({})
 _OURS = "turnproof"
 
 
@@ -86,28 +110,39 @@ class Question:
     earlier: bool = False
 
 
-def question_of(finding: Finding, transcript: Transcript, dialect: Dialect, *, own_types: bool) -> Question:
-    """What to look at for a finding. `own_types` says that what is called answers in turnproof's types.
+def question_of(
+    finding: Finding, transcript: Transcript, dialect: Dialect, *, own_types: bool, kinds: Kinds = NO_KINDS
+) -> Question:
+    """What to look at for a finding. `own_types` says that what is called answers in turnproof's types, `kinds` what
+    the classes of the library's errors are.
 
     Raises UnreproducibleError, with the reason, for a kind that no file can show.
     """
     place, what = finding.place, finding.code.rpartition("/")[2]
     if place.probe == "loops" and place.side is Side.ERROR:
-        return _AccusedRun(finding, transcript, dialect, own_types).in_loops()
+        return _AccusedRun(finding, transcript, dialect, own_types, kinds).in_loops()
     if place.probe not in ("", "broken"):
         raise UnreproducibleError(
             f"it takes several calls of one object to see it (the {place.probe} probe); a file makes one"
         )
     if what == PATHS_DIFFER or any(other.run not in ("", place.run) for other in finding.related):
         raise UnreproducibleError("it compares two runs, and a file makes one call")
-    accused = _AccusedRun(finding, transcript, dialect, own_types)
+    accused = _AccusedRun(finding, transcript, dialect, own_types, kinds)
     if finding.code == "errors/one-request-per-attempt/repeated" and place.call >= 0:
         count = len(exchanges_of(transcript, place.call, place.probe))
         return Question("requests", place.call, place.probe, count)
     found: Question | None = None
     match place.side:
+        case Side.REQUEST if finding.code == _UNSHORTENED and not own_types:
+            found = accused.error(place.call)
+        case Side.ERROR if place.call < 0 and finding.observed == "error":
+            found = accused.outcome()
         case Side.PROCESS if what == "outcome":
             found = accused.outcome()
+        case Side.PROCESS if finding.code == "core/adapter-prints-nothing/printed":
+            found = accused.printed()
+        case Side.STREAM if finding.code == "cancellation/connection-is-closed/left-open" and not own_types:
+            found = Question("left-open", place.call, place.probe, "", whole=True)
         case Side.REQUEST if place.call >= 0:
             found = accused.request()
         case Side.RESPONSE if place.call >= 0:
@@ -131,6 +166,7 @@ class _AccusedRun:
     transcript: Transcript
     dialect: Dialect
     own_types: bool
+    kinds: Kinds
 
     @property
     def place(self) -> Place:
@@ -311,7 +347,7 @@ class _AccusedRun:
         if all(one.status == 200 and one.fault in (None, *HARMLESS_FAULTS) for one in self._responses(call)):
             return Question("raised", call, self.place.probe, classes_of(failed, own_types=self.own_types), whole=True)
         if not self.own_types:
-            raise UnreproducibleError("the call failed rightly: which error it has to be is said by the adapter")
+            return self._library_error(failed)
         name = next(iter(tokens(self.place.pointer or "")), "error")
         kind = failed.error.rpartition(".")[2]
         observed: Any = kind
@@ -324,6 +360,26 @@ class _AccusedRun:
         else:  # Whatever it is about, a right error differs in one of these.
             name, observed = "fields", [kind, *(getattr(failed, field) for field in ERROR_FIELDS)]
         return Question("error", call, self.place.probe, observed, (name,), whole=True)
+
+    def _library_error(self, failed: Failed) -> Question:
+        """What the library's own error says, where it was right that it raised one."""
+        place = self.place
+        if lacking := lacking_pattern(self.finding):
+            return Question("unheld", place.call, place.probe, lacking)
+        if self.finding.code.endswith("/wrong-status"):
+            return Question("error", place.call, place.probe, failed.status, ("status_code",))
+        names = classes_of(failed, own_types=False)
+        if self.finding.code == _UNSHORTENED and failed.error.endswith(ContextLimitError.__name__):
+            raise UnreproducibleError("the error says that the prompt is too long: look at the session")
+        found = raised_class(self.finding, failed, names, self.kinds)
+        return Question("raised", place.call, place.probe, [found])
+
+    def printed(self) -> Question | None:
+        """Anything on standard output: most likely of a call that failed, else of the first."""
+        calls = [*self.transcript.of(Failed), *self.transcript.of(CallBegan)]
+        for one in (one for one in calls if one.call >= 0 and not one.probe):
+            return Question("printed", one.call, one.probe, "")
+        return None
 
     def callback(self) -> Question | None:
         """The text that was handed on in pieces, or a call that was handed on and returned."""
@@ -440,6 +496,8 @@ def _member(response: ProviderResponse, finding: Finding, text: str) -> tuple[st
             return (kind,) if kind else None
         case ("usage", name, *_):
             return "usage", name
+        case ("usage",) if finding.code in _MISSING_FIGURES:
+            return "usage", _MISSING_FIGURES[finding.code]
         case ("finish_reason" | "raw_finish", *_):
             return ("finish",)
         case () | ("parts", *_) if isinstance(finding.observed, str) and finding.observed == response.text:

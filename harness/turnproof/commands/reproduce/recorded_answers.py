@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -12,6 +13,8 @@ from ...wire.emulator.answer_writer import awkward_pieces
 
 End = Literal["end", "cut", "reset", "stall"]
 """How an answer ends: as HTTP ends one, by a socket that is closed in the middle, by a reset, or by silence."""
+
+_EVENT = re.compile(rb".*?(?:\r\n\r\n|\n\n|\r\r|\Z)", re.DOTALL)
 
 _HOP_BY_HOP = frozenset(("connection", "content-length", "date", "keep-alive", "server", "transfer-encoding"))
 
@@ -61,7 +64,10 @@ def held_answer(answer: RecordedAnswer, response: WireResponse) -> RecordedAnswe
     before = response.written - response.events_after_cancel
     if before and before > len(answer.pieces):
         raise LookupError(f"the cancel came behind event {before}, and the answer has {len(answer.pieces)}")
-    return replace(answer, pieces=(*answer.pieces[:before], None, *answer.pieces[before:]))
+    first = answer.pieces[:before]
+    if response.fault == "merged":  # they came in one write
+        first = (b"".join(piece for piece in first if piece is not None),)
+    return replace(answer, pieces=(*first, None, *answer.pieces[before:]))
 
 
 def _answer(response: WireResponse, method: str) -> RecordedAnswer:
@@ -89,6 +95,4 @@ def _pieces(response: WireResponse) -> Iterator[bytes]:
 
 def _events(data: bytes) -> Iterator[bytes]:
     """The bytes of a stream event by event, as far as blank lines tell them apart."""
-    while data:
-        event, blank, data = data.partition(b"\n\n")
-        yield event + blank
+    return (found[0] for found in _EVENT.finditer(data) if found[0])
