@@ -21,7 +21,7 @@ from turnproof.dialects.sse import frames, is_event_stream
 from turnproof.dialects.stream_cuts import cut_text
 from turnproof.dialects.tool_pairing import wire_names, without_additions
 from turnproof.errors import BindingError
-from turnproof.messages import FinishReason, FunctionCall, Text, ToolSchema
+from turnproof.messages import JSON, FinishReason, FunctionCall, Text, ToolSchema
 
 LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
@@ -337,6 +337,15 @@ def test_tools_that_are_alike_but_for_their_names_are_paired_in_their_order() ->
     tools = [ToolSchema("💧", "", {"type": "object"}), ToolSchema("🌱", "", {"type": "object"})]
     sent = [ToolSchema("t_11", "", {"type": "object"}), ToolSchema("t_22", "", {"type": "object"})]
     assert wire_names(tools, sent) == {"💧": "t_11", "🌱": "t_22"}
+
+
+@pytest.mark.parametrize(("open_to_more", "known"), [(True, True), (False, False), ({"type": "string"}, False)])
+def test_a_renamed_tool_may_leave_out_that_its_objects_take_more_members_and_nothing_else(
+    open_to_more: JSON, *, known: bool
+) -> None:
+    notes = {"type": "object", "properties": {"notes": {"type": "object", "additionalProperties": open_to_more}}}
+    sent = ToolSchema("Tool_plan", "Store a plan", {"type": "object", "properties": {"notes": {"type": "object"}}})
+    assert bool(wire_names([ToolSchema("plan", "Store a plan", notes)], [sent])) is known
 
 
 def test_a_tool_behind_the_name_of_a_server_is_known_by_the_end_of_its_name() -> None:

@@ -75,7 +75,8 @@ _SAYS_NOTHING: dict[str, JSON] = {"properties": {}, "required": [], "type": "obj
 
 
 def without_additions(held: JSON, sent: JSON) -> JSON:
-    """A schema as it was sent, without what an adapter may add to the one that is held."""
+    """A schema as it was sent, without what an adapter may add to the one that is held, and with what it may leave
+    out of it."""
     if not isinstance(held, Mapping) or not isinstance(sent, Mapping):
         return sent
     remaining: dict[str, JSON] = {}
@@ -89,6 +90,8 @@ def without_additions(held: JSON, sent: JSON) -> JSON:
                 remaining[key] = without_additions(held[key], value)
         elif key not in _ADDITIONS and not (key in _SAYS_NOTHING and value == _SAYS_NOTHING[key]):
             remaining[key] = value
+    if held.get("additionalProperties") is True and "additionalProperties" not in sent:
+        remaining["additionalProperties"] = True  # what holds without it: an API may have no such member
     return remaining
 
 
