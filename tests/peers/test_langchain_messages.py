@@ -66,7 +66,7 @@ def test_arguments_that_are_no_object_fail_and_where_the_answer_was_cut_the_call
 
 @pytest.mark.parametrize("expected", MEMBERS)
 def test_the_source_of_each_member_is_whole_python(expected: str) -> None:
-    calls = LangChainCalls(CHAT_MODEL, DIALECT)
+    calls = LangChainCalls(CHAT_MODEL, DIALECT, {})
     tools = (ToolSchema("read_sensor", "Reads", {"type": "object", "properties": {}}),)
     assert isinstance(calls, Reproducer)
     code = calls.code(LibraryCall("m", HISTORY, "You keep a log.", tools, streamed=True, wanted=expected))
