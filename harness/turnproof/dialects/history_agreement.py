@@ -461,7 +461,10 @@ class Comparison:
         text = sent if isinstance(sent, str) else ""
         if held is None or (isinstance(held, str) and not held.strip()):
             if text.strip() not in ("", "null", '""'):
-                self.report("unlisted", f"{atom.path}.result", held, sent, violation=False)
+                # Every API takes an empty result, so words in its place are made up. How no value is written is open.
+                is_text = held is not None
+                what = "lost-result" if is_text else "unlisted"
+                self.report(what, f"{atom.path}.result", held, sent, violation=is_text)
             return
         if not isinstance(held, str) and parses_to(text, held):
             return

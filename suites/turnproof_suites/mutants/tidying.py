@@ -276,6 +276,14 @@ class LinesOfResultsStripped(Broken):
         return _with_results(message, lambda text: "\n".join(line.rstrip() for line in text.split("\n")))
 
 
+@suite_mutant("empty-results-filled")
+class EmptyResultsFilled(Broken):
+    """A result that is an empty text goes out as words that no tool said."""
+
+    def change_message(self, message: Message) -> Message:
+        return _with_results(message, lambda text: text or "(no output)")
+
+
 @suite_mutant("long-results-cut")
 class LongResultsCut(Broken):
     """Of a result the first 4,000 characters go out."""
