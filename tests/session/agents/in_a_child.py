@@ -221,7 +221,7 @@ AGENT = AgentBinding(
     dialect=BINDING.dialect,
     model=BINDING.model,
     open=InAChild,
-    capabilities=BINDING.claims(),
+    capabilities=replace(BINDING.claims(), retries=False),
     sessions=CAN,
     options=BINDING.options,
     package=BINDING.package,
