@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +20,7 @@ from turnproof.errors import CassetteError, UsageError
 from turnproof.judge.requirements import load_suite
 from turnproof.provider import Binding, Capabilities
 from turnproof.run.backends import Backends, Choice, choose_backend, live_target
-from turnproof.run.bindings import resolve_binding, resolve_subject
+from turnproof.run.bindings import resolve_binding, resolve_subject, subject_of
 from turnproof.run.driver import RunSpec
 from turnproof.run.transcript import RunKey
 from turnproof.wire.cassettes.match import read_recorded
@@ -51,6 +52,14 @@ def run(backends: Backends, adapter: str, *, whole: bool) -> None:
             assert player.find(call, item.turn, item.round) is item
     server_run: Any = SimpleNamespace(responder=responder)
     backends.finished(binding, spec, server_run)
+
+
+def test_an_adapter_whose_name_no_folder_can_have_has_no_cassettes() -> None:
+    binding = replace(resolve_binding("anthropic"), name="n" * 300)
+    subject = subject_of(binding)
+    assert choose_backend("my:ADAPTER", subject, None) == Choice("emulate")
+    with pytest.raises(CassetteError, match="no cassettes for 'nnn"):
+        choose_backend("my:ADAPTER", subject, "replay")
 
 
 def test_what_no_run_asked_for_is_named_with_its_adapter() -> None:

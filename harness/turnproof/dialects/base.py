@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, get_args
 
@@ -292,6 +293,15 @@ class World:
     def with_any_key(cls, models: Mapping[str, ModelFacts]) -> Self:
         """A new world that takes every key, and whose clock stands still at 0: for what is read outside a run."""
         return cls(keys=frozenset(), models=models, clock=lambda: 0.0, any_key=True)
+
+    def forget_oldest(self, *, names: int, signatures: int) -> None:
+        """Keep so many of what was given to an owner under a name, and of what was signed: those that came last."""
+        for name in [*islice(self.owned, max(0, len(self.owned) - names))]:
+            del self.owned[name]
+            self.resources.pop(name, None)
+            self.issued.pop(name, None)
+        for signature in [*islice(self.issued, max(0, len(self.issued) - signatures))]:
+            del self.issued[signature]
 
 
 CALL_TOKENS = 8

@@ -59,13 +59,20 @@ def choose_backend(spec: str, subject: Subject, requested: str | None, cassettes
         kind = subject.kind
         article = "an" if kind == "agent" else "a"
         raise CassetteError(f"{subject.name!r} is {article} {kind}, and no cassettes are kept of {kind}s: emulate it")
-    found = next((root for root in _roots(cassettes) if (root / subject.name).is_dir()), None)
+    found = next((root for root in _roots(cassettes) if _has_folder(root, subject.name)), None)
     if requested == "replay" or (requested is None and found and ":" not in spec and subject.kind == "adapter"):
         if found is None:
             out = f" --out {cassettes}" if cassettes is not None else ""
             raise CassetteError(f"no cassettes for {subject.name!r}: record some with `turnproof record {spec}{out}`")
         return Choice("replay", found)
     return Choice("live" if requested == "live" else "emulate")
+
+
+def _has_folder(root: Path, name: str) -> bool:
+    try:
+        return (root / name).is_dir()
+    except OSError:  # a name that no file can have, too long for one
+        return False
 
 
 def _roots(cassettes: Path | None) -> tuple[Path, ...]:

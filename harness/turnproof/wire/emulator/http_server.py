@@ -37,6 +37,9 @@ log = logging.getLogger(__name__)
 MAX_BODY = 64 * 1024 * 1024
 """Bytes of a body, before it is decompressed and after: twice what the largest of the services takes."""
 
+MOST_STRAYS = 1000
+"""Requests outside of every run's address that are noted."""
+
 SWITCHING = 101
 """The status with which a WebSocket is opened."""
 
@@ -60,12 +63,12 @@ class EmulatorServer:
         self._started = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._serve, name=SERVER_THREAD, daemon=True)
-        self._silent: set[web.RequestHandler] = set()
-        """New connections that have brought no head yet."""
+        self._silent: dict[web.RequestHandler, asyncio.TimerHandle] = {}
+        """New connections that have brought no head yet, and when each of them is given up."""
         self.port = 0
         self.requests = 0
         self.strays: list[str] = []
-        """Requests outside of every run's address."""
+        """Requests outside of every run's address, the first of them."""
 
     @property
     def url(self) -> str:
@@ -150,28 +153,27 @@ class EmulatorServer:
         """What makes the protocol of a new connection, which is ended where no whole head comes in time."""
 
         def give_up(connection: web.RequestHandler) -> None:
-            if connection in self._silent and connection.transport is not None:
+            if self._silent.pop(connection, None) is not None and connection.transport is not None:
                 connection.transport.abort()
-            self._silent.discard(connection)
 
         def connect() -> web.RequestHandler:
             connection = server()
-            self._silent.add(connection)
-            self._loop.call_later(self._idle_limit, give_up, connection)
+            self._silent[connection] = self._loop.call_later(self._idle_limit, give_up, connection)
             return connection
 
         return connect
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         self.requests += 1
-        self._silent.discard(request.protocol)
+        if (giving_up := self._silent.pop(request.protocol, None)) is not None:
+            giving_up.cancel()
         if not is_own_host(request.headers.get("host", ""), listening_on=self._host):
-            self.strays.append(f"{request.method} {request.path}")
+            self._note_stray(request)
             return web.json_response({"error": "this server answers for localhost alone"}, status=403)
         name, path = _split(request.path)
         run = self._runs.get(name)
         if run is None:
-            self.strays.append(f"{request.method} {request.path}")
+            self._note_stray(request)
             return web.json_response({"error": f"no run {name!r} here"}, status=404)
         connection = run.number_of(request.transport)
         try:
@@ -191,6 +193,10 @@ class EmulatorServer:
         if exchange.status == SWITCHING and isinstance(served.response, web.WebSocketResponse):
             await self._talk(request, run, exchange, served.response)
         return served.response
+
+    def _note_stray(self, request: web.Request) -> None:
+        if len(self.strays) < MOST_STRAYS:
+            self.strays.append(f"{request.method} {request.path}")
 
     async def _talk(
         self, request: web.Request, run: ServerRun, handshake: Exchange, socket: web.WebSocketResponse

@@ -59,7 +59,9 @@ def serve(
         numbers = itertools.count(1)
 
         def note(exchange: Exchange) -> None:
-            del run.exchanges[:-KEPT_EXCHANGES]  # a service that is developed against runs for days
+            # A service that is developed against runs for days.
+            del run.exchanges[:-KEPT_EXCHANGES]
+            run.world.forget_oldest(names=KEPT_NAMES, signatures=KEPT_SIGNATURES)
             log(describe(next(numbers), exchange))
 
         run.on_exchange = note
@@ -75,6 +77,12 @@ def serve(
 
 KEPT_EXCHANGES = 100
 """Exchanges that a running service remembers."""
+
+KEPT_NAMES = 3_000
+"""Stored responses, conversations and their items that it remembers; an answer is about three of them."""
+
+KEPT_SIGNATURES = 10_000
+"""Signatures of thinking that it remembers."""
 
 
 class _Conversation:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypedDict
+from weakref import WeakKeyDictionary
 
 from ...dialects.base import Call, HttpRequest, Refusal, Rendered, WireEvent, World
 from ...dialects.contract import Dialect, PrefixCache
@@ -150,7 +151,7 @@ class ServerRun:
     `failure` says what went wrong in the server itself, if anything, and `service_fault` what did in the real service.
     `awaited` counts the requests that wait for the service just now, and `last_data_at` is when it last sent something
     (monotonic clock). `patience` is how many seconds of silence the client takes, where the scenario limits them.
-    `transports` are the connections that its requests came by, each with its number.
+    `transports` are the connections that its requests came by, each with its number, as long as they are there.
     """
 
     id: str
@@ -178,11 +179,12 @@ class ServerRun:
     children: dict[int, ChildCall] = field(default_factory=dict)
     call_returned: threading.Event = field(default_factory=threading.Event)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    transports: dict[asyncio.Transport, int] = field(default_factory=dict)
+    transports: WeakKeyDictionary[asyncio.Transport, int] = field(default_factory=WeakKeyDictionary)
     hold_limit: float = HOLD_LIMIT
     stall_limit: float = STALL_LIMIT
     _attempts: dict[tuple[bool, int], int] = field(default_factory=dict)
     _cut_done: bool = False
+    _connections: int = 0
 
     # -- called from the driver's thread -------------------------------------------------------------------
 
@@ -240,15 +242,24 @@ class ServerRun:
     def open_connections(self, limit: float) -> int:
         """How many connections of its requests are open, as soon as none is or so many seconds later."""
         end = time.monotonic() + limit
-        while (left := sum(not one.is_closing() for one in self.transports)) and time.monotonic() < end:
+        while (left := self._count_open()) and time.monotonic() < end:
             time.sleep(_LOOK)
         return left
+
+    def _count_open(self) -> int:
+        references = self.transports.keyrefs()  # at one stroke: the server's thread may add some meanwhile
+        return sum((one := each()) is not None and not one.is_closing() for each in references)
 
     # -- called from the server's loop -----------------------------------------------------------------------
 
     def number_of(self, transport: asyncio.Transport | None) -> int | None:
         """The number of a connection within the run, counted from 0; None for one that is gone already."""
-        return None if transport is None else self.transports.setdefault(transport, len(self.transports))
+        if transport is None:
+            return None
+        if transport not in self.transports:
+            self.transports[transport] = self._connections
+            self._connections += 1
+        return self.transports[transport]
 
     def take_fault(self, round_: int, turn: Turn | None) -> Fault | None:
         """The fault for this attempt of this round, if its turn has one: the armed turn, or one of a child in it."""
