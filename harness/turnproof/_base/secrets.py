@@ -26,7 +26,12 @@ MASK = "[key]"
 _URL_SAFE = str.maketrans("+/", "-_")
 
 
-_SECRET_NAME = re.compile(r"(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE)_?KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"(?:(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE)_?KEY|TOKEN|SECRET|PAT)|(?:AI|ANTHROPIC|GEMINI)_KEY"
+    r"|PASSWORD|PASSWD|PASSPHRASE)(?:_?[0-9]+)?$",
+    re.IGNORECASE,
+)
+"""Several keys of one service are numbered."""
 
 
 def is_secret_name(name: str) -> bool:
