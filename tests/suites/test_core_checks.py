@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -485,6 +486,41 @@ def test_other_arguments_are_another_answer_whatever_the_ids_are(requirement: st
 @pytest.mark.parametrize("id", ["toolu_2", "drawn_1"])
 def test_an_id_of_the_service_does_not_change(requirement: str, id: str) -> None:
     assert called_twice(requirement, read(), replace(read(), id=id)) is Status.VIOLATED
+
+
+def with_system(text: str, body: dict[str, Any]) -> dict[str, Any]:
+    return body | {"system": text}
+
+
+PROBES = ("fresh", "reversed", "threads")
+DRAWING = [
+    # The system texts of the first request and of those of the probes, and who is accused.
+    (("id 1", "id 2", "id 3", "id 4"), {"fresh"}),
+    (("id 1", "id 1", "id 3", "id 4"), {"reversed", "threads"}),
+    (("id 1", "id 2", "id 1", "id 1"), {"fresh"}),
+    (("id 1", "id 2", "id 2", "id 2"), {"fresh", "reversed", "threads"}),
+]
+
+
+@pytest.mark.parametrize(("texts", "accused"), DRAWING)
+def test_what_each_request_draws_anew_is_no_trace_of_another_call(texts: tuple[str, ...], accused: set[str]) -> None:
+    """It is told once, of a fresh object. Of other calls and threads it shows nothing."""
+    builder = RunBuilder(scripted([THREE], user="Hi.")).turn("Hi.")
+    history = list(builder.history)
+    builder.call(THREE).end()
+    for probe in PROBES:
+        builder.history = list(history)
+        builder.call(THREE, probe=probe)
+    view = builder.view()
+    for number, text in enumerate(texts):
+        view = spoilt(view, WireRequest, body_with(partial(with_system, text)), number)
+    requirements = {
+        "fresh": "core/a-fresh-object-sends-the-same",
+        "reversed": "core/order-of-conversations-does-not-matter",
+        "threads": "core/threads-are-not-mixed",
+    }
+    found = {probe: judge(suite().catalogue[name], "stateless", [view]).status for probe, name in requirements.items()}
+    assert {probe for probe, one in found.items() if one is Status.VIOLATED} == accused
 
 
 def test_what_is_written_to_standard_error_accuses_nobody() -> None:
