@@ -144,6 +144,11 @@ def progress(
     return Progress(command, ticks=ticks, file=file or sys.stderr, clock=clock)
 
 
+def report_starved(words: str) -> None:
+    """Tell that the machine has too little processor time for the runs, and what helps."""
+    print(f"{words}. Runs wait and go on; fewer programs beside this one, or -j 1, make them quicker", file=sys.stderr)
+
+
 def report_dashboard(address: str) -> None:
     """Tell where the dashboard of the cluster is that makes the runs."""
     if address:

@@ -9,10 +9,9 @@ from ..subject import Subject
 from .backends import Backends
 from .cluster.runner import ClusterOptions, ClusterRunner
 from .driver import Runner
-from .driver.limits import Limits
+from .driver.limits import NO_LIMITS, Limits
 from .driver.run_place import RunPlace
 from .driver.runner import TIME_LIMIT
-from .driver.worker_pool import NO_LIMITS
 from .emulation import Emulation
 
 

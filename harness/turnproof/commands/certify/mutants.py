@@ -28,7 +28,7 @@ from ...errors import CatalogueError
 from ...judge.requirements import Requirement, Suite, in_words, load_suite
 from ...judge.view import View
 from ...provider import Path
-from ...report.progress import Telling, progress, report_dashboard
+from ...report.progress import Telling, progress, report_dashboard, report_starved
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner, RunSpec
 from ...run.driver.mutation import Mutant, all_mutants, mutant_named
@@ -272,8 +272,10 @@ class Runs:
             jobs=options.jobs,
             seed=options.seed,
             mutants=[trial.name for trial in trials],
+            limits=options.limits,
             on_workers=self.progress.workers,
             on_ready=report_dashboard,
+            on_starved=report_starved,
         )
         with self._resumable(place, stored_runs) as found:
             found.run_all((*control, *broken), self.add_run, on_begin=lambda spec: self.progress.started(_name(spec)))
@@ -281,7 +283,9 @@ class Runs:
             self._make_hanging(options, hanging, stored_runs)
 
     def _make_hanging(self, options: MutantsOptions, hanging: Sequence[RunSpec], stored_runs: RunStore | None) -> None:
-        runner = Runner(jobs=1, seed=options.seed, time_limit=HANG_LIMIT)
+        runner = Runner(
+            jobs=1, seed=options.seed, time_limit=HANG_LIMIT, limits=options.limits, on_starved=report_starved
+        )
         with self._resumable(runner, stored_runs) as place:
             # The short limit counts from a worker's second run on: only then is its SDK imported for sure. The
             # first is no control: on a busy machine it may be silent for that long without hanging.

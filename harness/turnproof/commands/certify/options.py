@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..._base.settings import Backend, Config, Depth
 from ...run.cluster.runner import ClusterOptions
+from ...run.driver.limits import NO_LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class MutantsOptions:
     only:    names of mutants, or shell patterns of them; empty means all.
     out:     the folder that gets `mutants.json`.
     seed, jobs, cluster: as for a certification.
+    limits:  what the processes of a worker may take.
     json:    print JSON instead of the matrix.
     combine: how many pairs and triples of right adapters are drawn beside the single ones.
     resume:  take over the runs that an interrupted command has kept in `out`, and keep those that are made.
@@ -98,3 +100,4 @@ class MutantsOptions:
     json: bool = False
     combine: int = 0
     resume: bool = False
+    limits: Limits = NO_LIMITS

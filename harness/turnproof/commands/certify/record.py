@@ -24,10 +24,11 @@ from ...dialects.contract import Dialect
 from ...judge.requirements import load_suite
 from ...provider import PATHS, Binding
 from ...report._inline_text import printable
-from ...report.progress import progress
+from ...report.progress import progress, report_starved
 from ...run.backends import cassette_roots, live_service, live_target
 from ...run.bindings import resolve_binding, subject_of
 from ...run.driver import Backend, Runner, RunSpec
+from ...run.driver.limits import NO_LIMITS, Limits
 from ...run.driver.runner import LIVE_MAX_TOKENS
 from ...run.transcript import RunKey, Transcript
 from ...scenarios import Scenario
@@ -42,7 +43,8 @@ from .scenarios import chosen_scenarios, suite_scenarios
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
     """`only` are globs of scenario names. `out` is the folder that gets `<adapter>/<scenario>.yaml` (None: where the
-    installed cassettes lie). `live` records from the real API, if that costs at most `max_cost` US dollars."""
+    installed cassettes lie). `live` records from the real API, if that costs at most `max_cost` US dollars.
+    `limits` are what the processes of a worker may take."""
 
     adapter: str
     only: tuple[str, ...] = ()
@@ -52,6 +54,7 @@ class RecordOptions:
     prices: tuple[float, float] | None = None
     seed: int = 0
     jobs: int = 2
+    limits: Limits = NO_LIMITS
 
 
 def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
@@ -74,7 +77,14 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
     unfinished: list[str] = []
     count = itertools.count(1)
 
-    with Runner(jobs=options.jobs, seed=options.seed, responders=recording) as runner, progress("record") as tracker:
+    place = Runner(
+        jobs=options.jobs,
+        seed=options.seed,
+        responders=recording,
+        limits=options.limits,
+        on_starved=report_starved,
+    )
+    with place as runner, progress("record") as tracker:
         specs = [
             RunSpec(options.adapter, scenario, RunKey(scenario.name, path, mode))
             for scenario in scenarios

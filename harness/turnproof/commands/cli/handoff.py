@@ -58,6 +58,7 @@ def handoff(
     if elsewhere is None:
         prepare_workers(parties, in_process=in_process)
     from ...report.handoff_text import handoff_json, handoff_md, print_handoff
+    from ...run.driver.limits import limits_of
     from ..handoff import HandoffOptions, hand_over
     from ..handoff.engine import JOURNEY
     from .certify import configured_out
@@ -73,6 +74,7 @@ def handoff(
         cluster=elsewhere,
         resume=resume,
         in_process=in_process,
+        limits=limits_of(config.settings.workers),
     )
     matrix = hand_over(options)
     assert options.out is not None

@@ -47,8 +47,10 @@ def mutants(
         raise UsageError("--right prints what it finds and writes no file: leave --out away")
     if resume and right:
         raise UsageError("--right keeps no runs: leave --resume away")
-    elsewhere = cluster_options(cluster, load_config(Path.cwd()), jobs)
+    config = load_config(Path.cwd())
+    elsewhere = cluster_options(cluster, config, jobs)
     prepare_workers((adapter,))
+    from ...run.driver.limits import limits_of
     from ..certify.mutants import mutants as break_adapter
     from ..certify.options import MutantsOptions
     from ..certify.right import right as change_adapter
@@ -63,5 +65,6 @@ def mutants(
         json=json,
         combine=combine,
         resume=resume,
+        limits=limits_of(config.settings.workers),
     )
     return Exit(change_adapter(options) if right else break_adapter(options))

@@ -35,6 +35,8 @@ def record(
     From the emulator, or with --live from the real API, which costs money: an estimate is printed first.
     """
     prepare_workers((adapter,))
+    from ..._base.settings import load_config
+    from ...run.driver.limits import limits_of
     from ..certify.record import RecordOptions
     from ..certify.record import record as engine
 
@@ -47,5 +49,6 @@ def record(
         prices=price,
         seed=seed,
         jobs=jobs,
+        limits=limits_of(load_config(Path.cwd()).settings.workers),
     )
     return Exit(engine(options, typer.echo))

@@ -25,7 +25,7 @@ from ...provider import PATHS, Difference
 from ...report._inline_text import printable
 from ...report.begin_run import begin_run
 from ...report.comparison import ComparisonReport, Setting, comparison_report
-from ...report.progress import progress, report_dashboard
+from ...report.progress import progress, report_dashboard, report_starved
 from ...report.write import COMPARISON_REPORTS
 from ...run.backends import Backends, choose_backend
 from ...run.bindings import resolve_subject
@@ -195,6 +195,7 @@ def _measured(
                 limits=limits_of(options.config.settings.workers),
                 on_workers=tracker.workers,
                 on_ready=report_dashboard,
+                on_starved=report_starved,
             )
         )
         known = earlier.lines

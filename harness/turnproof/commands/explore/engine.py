@@ -19,7 +19,7 @@ from ...dialects import api_of
 from ...errors import UsageError
 from ...judge.declarations import excused_for, with_settings
 from ...judge.requirements import Level, Requirement, load_suite
-from ...report.progress import Silence, Telling, report_dashboard
+from ...report.progress import Silence, Telling, report_dashboard, report_starved
 from ...run.bindings import resolve_subject
 from ...run.driver.limits import limits_of
 from ...run.driver.run_place import RunPlace
@@ -96,6 +96,7 @@ def _place(options: ExploreOptions, subject: Subject, tracker: Telling, stack: E
         limits=limits_of(options.config.settings.workers),
         on_workers=tracker.workers,
         on_ready=report_dashboard,
+        on_starved=report_starved,
     )
     if options.resume:
         stack.enter_context(locked(options.out))

@@ -13,7 +13,7 @@ from ...judge.requirements import Suite
 from ...judge.run_log import RunWriter
 from ...judge.view import View
 from ...report.begin_run import begin_run
-from ...report.progress import progress
+from ...report.progress import progress, report_starved
 from ...run.backends import Backends
 from ...run.bindings import subject_of
 from ...run.cluster.runner import ClusterOptions
@@ -127,6 +127,7 @@ class GateRunner:
                 responders=self.backends,
                 limits=limits_of(options.config.settings.workers),
                 on_workers=tracker.workers,
+                on_starved=report_starved,
                 environment=environment,
                 names={candidate.spec: subject.name} if "@" in subject.name else {},
             )

@@ -27,10 +27,11 @@ from ...judge.view import View
 from ...messages import Message
 from ...provider import Path as AdapterPath
 from ...report.handoff import Handoff, Leg, Party, Route
-from ...report.progress import Telling, progress, report_dashboard
+from ...report.progress import Telling, progress, report_dashboard, report_starved
 from ...run.bindings import resolve_subject
 from ...run.cluster.runner import ClusterOptions
 from ...run.driver import RunSpec
+from ...run.driver.limits import NO_LIMITS, Limits
 from ...run.driver.run_place import RunPlace
 from ...run.emulation import Emulation, Issued
 from ...run.evidence import EvidenceStore
@@ -67,6 +68,7 @@ class HandoffOptions:
     cluster:    where the runs are made; None: in worker processes of this machine.
     resume:     take over the runs that an interrupted command has kept in `out`, and keep those that are made.
     in_process: run adapters in this process instead of in workers, for debugging.
+    limits:     what the processes of a worker may take.
     """
 
     adapters: tuple[str, ...]
@@ -79,6 +81,7 @@ class HandoffOptions:
     resume: bool = False
     seed: int = 0
     in_process: bool = False
+    limits: Limits = NO_LIMITS
 
 
 def hand_over(options: HandoffOptions) -> Handoff:
@@ -113,8 +116,10 @@ def hand_over(options: HandoffOptions) -> Handoff:
             seed=options.seed,
             in_process=options.in_process,
             responders=emulation,
+            limits=options.limits,
             on_workers=tracker.workers,
             on_ready=report_dashboard,
+            on_starved=report_starved,
         )
         if store is not None and options.out is not None:
             remove(options.out, "handoff.json", "handoff.md")

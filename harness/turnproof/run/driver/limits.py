@@ -23,6 +23,9 @@ class Limits:
     processes: int | None = None
 
 
+NO_LIMITS = Limits()
+
+
 def limits_of(settings: WorkerSettings) -> Limits:
     """The limits that the settings have. Raises UsageError for one that this system cannot keep."""
     memory = settings.memory_mib * _MIB if settings.memory_mib is not None else None

@@ -31,12 +31,12 @@ from ...wire.emulator.server_run import CANARY_KEY
 from ..bindings import SubjectTable, subject_of
 from ..transcript import Event, RunEnded, Transcript
 from .job import Backend, Job, RunSpec
-from .limits import Limits
+from .limits import NO_LIMITS, Limits
 from .merge_transcript import Gathering
 from .mutation import mutant_named
 from .run_folder import RunFolder
 from .run_place import Progress, RunPlace
-from .worker_pool import NO_LIMITS, ProcessSlot, SubjectSlots, ThreadSlot, WorkerSlot
+from .worker_pool import ProcessSlot, SubjectSlots, ThreadSlot, WorkerSlot
 
 TIME_LIMIT = 20.0
 """Seconds without any word from a run after which it counts as hung."""

@@ -22,7 +22,7 @@ from ..project_folder import project_folder
 from ..transcript import RunEnded
 from . import prefork, worker
 from .job import Job
-from .limits import Limits
+from .limits import NO_LIMITS, Limits
 from .merge_transcript import Gathering
 from .parent_channel import Control, poller
 from .process_group import descendants, end_processes_in, kill_group
@@ -32,7 +32,6 @@ from .worker_folder import WorkerFolder
 OPEN_LIMIT = 60.0
 """Seconds without any word while an adapter is imported and opened: SDKs take seconds to import on a busy machine."""
 
-NO_LIMITS = Limits()
 _AT_ONCE = 0.3
 """Seconds in which nearly every word comes; what is silent for longer is looked at."""
 
