@@ -26,7 +26,7 @@ from ...dialects import dialect
 from ...messages import Message, ProviderResponse
 from ...provider import Path
 from ...session.ports import takes
-from ...wire.emulator.server_run import OTHER_KEY
+from ...wire.emulator.server_run import other_key
 from ..transcript import CallBegan, Response
 from .direct_calls import broken_histories, call_helpers
 from .job import Job
@@ -185,7 +185,7 @@ def _to_another_key(provider: Any, job: Job, recorder: Recorder) -> Callable[[],
 
     def switch() -> bool:
         try:
-            initialize({**job.options, "base_url": job.base_url, "api_key": OTHER_KEY})
+            initialize({**job.options, "base_url": job.base_url, "api_key": other_key(job.api_key)})
         except Exception:
             return False  # it takes other settings than these: nobody knows what it would have done
         with _outside_calls(recorder):

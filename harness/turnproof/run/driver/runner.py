@@ -27,7 +27,7 @@ from ...wire import emulator
 from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
 from ...wire.emulator.live_responder import LiveResponder
 from ...wire.emulator.responders import CassetteResponder
-from ...wire.emulator.server_run import CANARY_KEY
+from ...wire.emulator.server_run import CANARY_KEY, other_key, secret_run_key
 from ..bindings import SubjectTable, subject_of
 from ..transcript import Event, RunEnded, Transcript
 from .job import Backend, Job, RunSpec
@@ -224,15 +224,17 @@ class Runner(RunPlace):
         model = spec.scenario.model_for(binding.dialect, binding.model)
         if backend == "live":
             options.setdefault("max_tokens", LIVE_MAX_TOKENS)
+        key = secret_run_key() if backend == "live" else CANARY_KEY
         server_run = self._server.open_run(
             dialect,
             self._responders.responder(binding, spec, dialect),
             seed=f"{self._seed}/{spec.scenario.name}",
+            keys=frozenset({key, other_key(key)}),
             models=_models(dialect, model, options.pop("context_tokens", None), spec.scenario.origin),
         )
         server_run.world.issued.update(spec.issued)
         real = server_run.responder.secrets if isinstance(server_run.responder, LiveResponder) else ()
-        server_run.secrets = (*environment_secrets(), *real)
+        server_run.secrets = (key, *environment_secrets(), *real)
         responder = server_run.responder
         server_run.judges = backend != "live" and not (
             isinstance(responder, CassetteResponder) and responder.is_of_service
@@ -251,7 +253,7 @@ class Runner(RunPlace):
             scenario=spec.scenario,
             key=spec.key,
             base_url=server_run.base_url,
-            api_key=CANARY_KEY,
+            api_key=key,
             model=model,
             seed=self._seed,
             mutant=spec.mutant if mutant is not None else None,

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any, Literal, Protocol, TypedDict
 from weakref import WeakKeyDictionary
 
@@ -22,8 +23,17 @@ from .incoming import Incoming
 CANARY_KEY = "tp-canary-5d41402abc4b2a76b9719d911017c592"
 """The key of every emulated run. It must never be seen anywhere but in an auth header."""
 
-OTHER_KEY = f"{CANARY_KEY}-other"
-"""A second key of such a run, of another organisation. The first one is in it: what hides that one hides both."""
+
+def other_key(key: str) -> str:
+    """A second key of a run, of another organisation. The first one is in it: what hides that one hides both."""
+    return f"{key}-other"
+
+
+def secret_run_key() -> str:
+    """A key for a run that the real service answers. Nobody else on the machine can guess it, so that nobody else is
+    served with the real key; `CANARY_KEY` is in it."""
+    return f"{CANARY_KEY}-{token_hex(16)}"
+
 
 SERVER_THREAD = "turnproof-emulator"
 """The name of the thread in which a server answers."""
@@ -310,7 +320,7 @@ def new_run(
     responder: Responder,
     *,
     seed: str = "0",
-    keys: frozenset[str] = frozenset({CANARY_KEY, OTHER_KEY}),
+    keys: frozenset[str] = frozenset({CANARY_KEY, other_key(CANARY_KEY)}),
     any_key: bool = False,
     models: Mapping[str, Any] | None = None,
     filter: WireFilter | None = None,
