@@ -323,7 +323,33 @@ def keep_alives_change_nothing(view: View) -> Findings:
 def spelling_changes_nothing(view: View) -> Findings:
     """Other line ends, no blank behind a colon, padding inside a document: the events are the same."""
     for call in _disturbed_calls(view, "respelled"):
-        yield from _changed_response(call, "however the stream was spelled", _SPELLING_RAISED, _SPELLING_CHANGED)
+        if not _overlaps(call):
+            yield from _changed_response(call, "however the stream was spelled", _SPELLING_RAISED, _SPELLING_CHANGED)
+
+
+_BLOCK_RAISED = finding(
+    "streaming/pieces-go-to-their-block/raised",
+    "The adapter raised an exception for a stream in which a block begins before the last one has ended.",
+    "the answer, whichever blocks are open at once",
+    EXCEPTION,
+)
+_BLOCK_CHANGED = finding(
+    "streaming/pieces-go-to-their-block/changed",
+    "The adapter returned another answer for a stream in which a block begins before the last one has ended.",
+    "{expected}, whichever blocks are open at once",
+    "{observed}",
+)
+
+
+@check("streaming/pieces-go-to-their-block")
+def pieces_go_to_their_block(view: View) -> Findings:
+    """Each event names its block: several may be open at once."""
+    for call in filter(_overlaps, _disturbed_calls(view, "respelled")):
+        yield from _changed_response(call, "whichever blocks were open at once", _BLOCK_RAISED, _BLOCK_CHANGED)
+
+
+def _overlaps(call: ProviderCall) -> bool:
+    return call.last is not None and call.last.response is not None and call.last.response.spelling == "overlapping"
 
 
 _COMPRESSED_RAISED = finding(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from turnproof import messages as m
 from turnproof.dialects.base import PromptUsage, ReplyPart
 from turnproof.judge.view import View
-from turnproof.run.transcript import Cancelled, Collected, Loaded, Saved, Swapped, TurnEnded
+from turnproof.run.transcript import Cancelled, Collected, Loaded, Saved, Swapped, TurnEnded, WireResponse
 from turnproof.scenarios.model import Cut, Fault
 
-from .build import RunBuilder, error, scripted
+from .build import RunBuilder, error, scripted, spoilt
 
 BED = {"type": "object", "properties": {"bed": {"type": "string"}, "litres": {"type": "number"}}, "required": ["bed"]}
 READ = m.ToolSchema("read_sensor", "Read the moisture of one bed", BED)
@@ -193,6 +195,14 @@ def disturbed(fault: str, cut: ReplyPart | None = None) -> View:
     call = read() if cut is None else cut
     builder = RunBuilder(scripted(["Größe ☀", call]), tools=(READ,))
     return builder.turn("Hi.").call("Größe ☀", call, fault=fault).end().view()
+
+
+def overlapping() -> View:
+    """A stream with several blocks open at once."""
+    answer = ("Größe ☀", read(), read("4", "toolu_2"))
+    run = RunBuilder(scripted(list(answer)), name="faults/overlapping_blocks", tools=(READ,))
+    view = run.turn("Hi.").call(*answer, fault="respelled").end().view()
+    return spoilt(view, WireResponse, lambda event: replace(event, spelling="overlapping"))
 
 
 def thinking(**how: object) -> View:

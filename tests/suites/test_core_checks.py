@@ -26,7 +26,18 @@ from turnproof.run.transcript import (
 
 from .build import RunBuilder, body_with, error, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, suite
-from .conversations import CUT_CALL, THREE, answered_turns, disturbed, no_arguments, plain, probed, read, tools
+from .conversations import (
+    CUT_CALL,
+    THREE,
+    answered_turns,
+    disturbed,
+    no_arguments,
+    overlapping,
+    plain,
+    probed,
+    read,
+    tools,
+)
 
 
 def ended(**fields: object) -> object:
@@ -354,6 +365,22 @@ STREAMING = [
         "changed",
         "/parts/1/args/bed",
     ),
+    Case(
+        "streaming/pieces-go-to-their-block",
+        overlapping,
+        raised,
+        "whichever blocks are open at once",
+        "raised",
+        "/error",
+    ),
+    Case(
+        "streaming/pieces-go-to-their-block",
+        overlapping,
+        lambda view: spoilt(view, Response, response_with(parts=(Text("Größe ☀"), read("4"), read("3", "toolu_2")))),
+        'expected "3", whichever blocks are open at once',
+        "changed",
+        "/parts/1/args/bed",
+    ),
 ]
 
 
@@ -427,6 +454,14 @@ def test_a_call_whose_arguments_are_no_json_is_a_reason_to_raise_however_its_ans
 ) -> None:
     verdict = judge(suite().catalogue[requirement], "stateless", [raised(view())])
     assert verdict.status is Status.INCONCLUSIVE
+
+
+def test_overlapping_blocks_are_no_spelling_that_every_service_may_use() -> None:
+    """They are asked for by a requirement of their own, which no other spelling shows."""
+    spelling, blocks = "streaming/spelling-changes-nothing", "streaming/pieces-go-to-their-block"
+    catalogue = suite().catalogue
+    assert judge(catalogue[spelling], "stateless", [raised(overlapping())]).status is Status.INCONCLUSIVE
+    assert judge(catalogue[blocks], "stateless", [raised(disturbed("respelled"))]).status is Status.INCONCLUSIVE
 
 
 def test_an_answer_of_a_real_service_that_was_given_up_accuses_nobody() -> None:

@@ -7,6 +7,7 @@ are known to stumble, and some between them.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import get_args
@@ -95,6 +96,36 @@ def test_another_spelling_changes_nothing(reader: Reader, plain: Outcome, spelli
             assert read == plain
 
 
+def test_blocks_overlap_and_each_one_keeps_its_order_and_its_place_among_the_ends(reader: Reader) -> None:
+    """Also between the last pieces: what an adapter tells in order, whenever it tells it, stays in order."""
+    if "overlapping" not in reader.spellings:
+        assert list(respelled(reader.events, "overlapping")) == reader.events
+        return
+    overlapped = list(respelled(reader.events, "overlapping"))
+    assert sorted(overlapped) == sorted(reader.events)
+    ours, theirs = _blocks(reader.events), _blocks(overlapped)
+    numbers = {number for number, _ in ours}
+    assert len(numbers) == 4
+    for number in numbers:
+        assert [one for one in theirs if one[0] == number] == [one for one in ours if one[0] == number]
+    # The thought is by itself; the text and both calls are open at once.
+    assert [number for number, kind in theirs if kind == "content_block_start"] == [0, 1, 2, 3]
+    assert [number for number, kind in theirs if kind == "content_block_stop"] == [0, 1, 2, 3]
+    assert theirs.index((3, "content_block_start")) < theirs.index((1, "content_block_delta"))
+    assert theirs.index((0, "content_block_stop")) < theirs.index((1, "content_block_start"))
+    assert theirs.index((2, "content_block_delta")) < _last(theirs, (1, "content_block_delta"))
+    assert _last(theirs, (1, "content_block_delta")) < _last(theirs, (2, "content_block_delta"))
+
+
+def _last(among: list[tuple[int, str]], one: tuple[int, str]) -> int:
+    return len(among) - 1 - among[::-1].index(one)
+
+
+def _blocks(events: Sequence[bytes]) -> list[tuple[int, str]]:
+    documents = [json.loads(frame.data) for frame in frames(b"".join(events)) if frame.data is not None]
+    return [(document["index"], document["type"]) for document in documents if "index" in document]
+
+
 LINES = {
     "comment": b": keep-alive\n",
     "retry": b"retry: 3000\n",
@@ -152,6 +183,8 @@ def test_another_spelling_says_the_same(reader: Reader, spelling: Spelling) -> N
     again = list(respelled(reader.events, spelling))
     if spelling == "joined" and again != list(reader.events):
         assert len(event_data(again)) == 1
+    elif spelling == "overlapping":
+        assert sorted(event_data(again)) == sorted(event_data(reader.events))
     else:
         assert event_data(again) == event_data(reader.events)
 

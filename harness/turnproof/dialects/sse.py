@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, assert_never
 
-Spelling: TypeAlias = Literal["lf", "crlf", "cr", "unspaced", "padded", "folded", "bom", "joined"]
+Spelling: TypeAlias = Literal["lf", "crlf", "cr", "unspaced", "padded", "folded", "bom", "joined", "overlapping"]
 """A way to write a stream that changes nothing of what it says (WHATWG HTML, section 9.2.6): the line end; `data:`
 without the blank behind it; blanks around the JSON; its data on several lines; a byte order mark in front of it.
-`joined` is one event with the parts of all, in an API whose events hold lists of parts."""
+`joined` is one event with the parts of all, in an API whose events hold lists of parts. `overlapping` lets a call begin
+before the block in front of it has ended, in an API whose events name their block."""
 
 _LINE_ENDS: dict[Spelling, bytes] = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
 
@@ -77,6 +78,9 @@ def respelled(events: Iterable[bytes], spelling: Spelling) -> Iterator[bytes]:
     if spelling == "joined":
         yield from _joined(list(events))
         return
+    if spelling == "overlapping":
+        yield from _overlapping(list(events))
+        return
     for position, event in enumerate(events):
         match spelling:
             case "unspaced":
@@ -103,6 +107,42 @@ def _joined(events: Sequence[bytes]) -> Iterator[bytes]:
     rows[-1][:] = [part for row in rows for part in row]
     yield from (b"" for _ in events[1:])
     yield b"data: " + json.dumps(documents[-1], ensure_ascii=False).encode() + _ending(events[-1])
+
+
+def _overlapping(events: Sequence[bytes]) -> Iterator[bytes]:
+    """Each block and the calls right behind it at once; the events as they are where none of them is about a block.
+
+    The order stays within a block and between the ends of blocks, so that a client tells of them in the same order,
+    whether it tells of a call with the end of its block or as soon as its arguments are whole.
+    """
+    group: list[list[bytes]] = []
+    for event in events:
+        data = frames(event)[0].data if event else None
+        read = _json(data.encode()) if data else None
+        document = read if isinstance(read, dict) else {}
+        kind = document.get("type")
+        if kind == "content_block_start":
+            if document["content_block"].get("type") != "tool_use":
+                yield from _at_once(group)
+                group = []
+            group.append([event])
+        elif group and kind in ("content_block_delta", "content_block_stop", "ping"):
+            group[-1].append(event)
+        else:
+            yield from _at_once(group)
+            group = []
+            yield event
+    yield from _at_once(group)
+
+
+def _at_once(blocks: Sequence[Sequence[bytes]]) -> Iterator[bytes]:
+    """All starts; a piece of each in turn, the last block first; then the last piece of each, and then all ends."""
+    yield from (block[0] for block in blocks)
+    growing = [list(block[1:-2]) for block in blocks]
+    while any(growing):
+        yield from (pieces.pop(0) for pieces in reversed(growing) if pieces)
+    yield from (block[-2] for block in blocks if len(block) > 2)
+    yield from (block[-1] for block in blocks if len(block) > 1)
 
 
 def _json(event: bytes) -> Any:

@@ -169,6 +169,20 @@ class UnspacedEventsIgnored(Broken):
         return changed(response, parts=tuple(part for part in response.parts if not isinstance(part, Text)))
 
 
+@suite_mutant("pieces-go-to-the-last-block")
+class PiecesGoToTheLastBlock(Broken):
+    """Each piece of arguments is added to the call that was opened last. What that makes of calls which overlap is no
+    JSON, and taken for no arguments."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        if inputs.on_chunk is None or len(response.calls) < 2:
+            return response
+        return changed(
+            response,
+            parts=tuple(changed(part, args={}) if isinstance(part, FunctionCall) else part for part in response.parts),
+        )
+
+
 @suite_mutant("batch-answer-trimmed")
 class BatchAnswerTrimmed(Broken):
     """Answers in one piece lose the white space at their borders; streams keep it."""

@@ -33,6 +33,7 @@ class AnthropicMessages(ModuleDialect):
             "limited-cache-marks",
             "malformed-arguments",
             "named-limits",
+            "numbered-blocks",
             "refusals",
             "refuses-blanks",
             "refuses-broken-pairs",

@@ -43,6 +43,7 @@ SPELLINGS: Mapping[Spelling, str] = {
     "unspaced": "servers that imitate the API (defects:ST11); anthropic 2.12 takes `data:{` as the standard has it",
     "padded": "recorded: blanks in front of the last brace",
     "folded": "WHATWG HTML, 9.2.6: data on several lines is one text; anthropic 2.12 joins them",
+    "overlapping": "llama.cpp (`/v1/messages`): a block opens while the last one is open; each event names its own",
 }
 """No byte order mark: anthropic 2.12 loses the first event behind one, so no service can send it."""
 

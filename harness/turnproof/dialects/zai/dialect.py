@@ -33,6 +33,7 @@ class Zai(AnthropicMessages):
             "key-checks",
             "malformed-arguments",
             "named-limits",
+            "numbered-blocks",
             "refusals",
             "refuses-long-prompts",
             "repeated-usage",
