@@ -207,3 +207,82 @@ def test_a_session_that_copies_from_its_provider_is_seen_and_a_helper_without_a_
     assert {"synchronise", "send", "replace"} <= {use.name for use in copies.methods}
     assert not take_inventory(TokenMeter).methods
     assert not take_inventory(Stateless).methods
+
+
+def test_a_session_that_syncs_from_its_provider_by_way_of_a_helper_is_seen(take: Take) -> None:
+    """The copy may stay; to make it from the provider's is what has to go."""
+    facts = take(
+        """
+        def latest(source):
+            return [dict(message) for message in source.get_history()]
+
+        class Mirror:
+            def __init__(self, provider):
+                self._provider = provider
+                self.messages = []
+
+            def sync(self):
+                self.messages[:] = latest(self._provider)
+
+        class Session:
+            def __init__(self, provider):
+                self._provider = provider
+                self._mirror = Mirror(provider)
+
+            def send(self, text):
+                answer = self._provider.send_message(text)
+                self._mirror.sync()
+                return answer
+
+            def history(self):
+                return list(self._mirror.messages)
+        """,
+        "Session",
+    )
+    assert facts.inventory.is_session
+    assert facts.does("latest") == {"provider-call get_history()"}
+    assert facts.does("sync") == {"writes Mirror.messages"}
+    assert facts.does("send") == {"provider-call send_message()", "provider-call get_history() via sync()"}
+    assert {use.name for use in facts.inventory.left} == {"latest", "send"}
+
+
+def test_helpers_of_a_session_that_are_handed_its_messages_and_keep_none_are_left_alone(take: Take) -> None:
+    source = """
+        class Meter:
+            def __init__(self, client):
+                self.client = client
+                self.tokens = 0
+                self.calls = []
+
+            def measure(self, messages):
+                self.calls.append(len(messages))
+                self.tokens = self.client.count(messages=[m["content"] for m in messages])
+
+        class Titles:
+            def __init__(self, provider):
+                self._provider = provider
+                self.title = ""
+
+            def name(self, messages):
+                self.title = self._provider.complete(messages[:1]).text
+
+        class Session:
+            def __init__(self, provider, client):
+                self._provider = provider
+                self._history = []
+                self._meter = Meter(client)
+                self._titles = Titles(provider)
+
+            def send(self, text):
+                self._history.append(text)
+                self._meter.measure(self._history)
+                self._titles.name(self._history)
+                return self._provider.complete(self._history)
+    """
+    facts = take(source, "Session")
+    assert facts.inventory.is_session
+    assert facts.inventory.left == ()
+    assert facts.inventory.problems == ()
+    assert facts.places == {"_history"}
+    for helper in ("Meter", "Titles"):
+        assert take(source, helper).inventory.left == ()
