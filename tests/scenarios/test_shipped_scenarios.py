@@ -26,13 +26,15 @@ def turns() -> list[Turn]:
 
 
 def test_there_are_many_and_a_quick_run_of_an_adapter_has_few_enough() -> None:
-    """Those of conversations that a service keeps come on top, for adapters of such a service alone."""
+    """Those of kept conversations and of numbered blocks come on top, for adapters of such a service alone."""
     quick = [one for one in SCENARIOS.values() if one.depth == "quick" and one.subject == "adapter"]
-    with_held_history = [one for one in quick if "wire:held-history" in one.features]
+    traits = ("wire:held-history", "wire:numbered-blocks")  # no service has both
+    of_some_services = [one for one in quick if not set(traits).isdisjoint(one.features)]
     assert len(SCENARIOS) >= 32
-    assert 28 <= len(quick) - len(with_held_history) <= 64
-    assert sum(len(one.modes) for one in quick if one not in with_held_history) <= 98
-    assert sum(len(one.modes) for one in with_held_history) <= 24
+    assert 28 <= len(quick) - len(of_some_services) <= 64
+    assert sum(len(one.modes) for one in quick if one not in of_some_services) <= 98
+    for trait in traits:
+        assert 1 <= sum(len(one.modes) for one in of_some_services if trait in one.features) <= 24
 
 
 def test_what_only_sessions_run_is_little_more() -> None:

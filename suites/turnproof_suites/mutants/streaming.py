@@ -171,8 +171,7 @@ class UnspacedEventsIgnored(Broken):
 
 @suite_mutant("pieces-go-to-the-last-block")
 class PiecesGoToTheLastBlock(Broken):
-    """Each piece of arguments is added to the call that was opened last. What that makes of calls which overlap is no
-    JSON, and taken for no arguments."""
+    """Each piece of arguments is added to the call that was opened last: where calls overlap, all are lost."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if inputs.on_chunk is None or len(response.calls) < 2:
