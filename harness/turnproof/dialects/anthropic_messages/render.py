@@ -99,8 +99,11 @@ class Answer:
         return self._full_usage(self.output_tokens) | self._details()
 
     def _details(self) -> Block:
-        """Thinking counted apart, where the script does: few recorded answers have it."""
+        """Thinking counted apart, where the script does, and of the models whose recorded answers all have it."""
         thinking = self.reply.usage.get("thinking")
+        if not thinking and self.facts is not None and "thinking-figure" in self.facts.features:
+            counted = sum(each.tokens for each in self.reply.parts if isinstance(each.part, Thought))
+            return {"output_tokens_details": {"thinking_tokens": min(counted, self.output_tokens)}}
         return {"output_tokens_details": {"thinking_tokens": thinking}} if thinking else {}
 
     def message(self, usage: Block, *, content: list[Block], stop_reason: str | None) -> Block:
