@@ -311,6 +311,8 @@ class Capabilities:
     image_urls:        with `images`: an image by reference (`FileRef`) stays a reference and is accepted.
     retries:           a session or an agent repeats a call that failed for a moment.
     result_cutting:    a session cuts tool results that do not fit into the context.
+    given_texts:       a session or an agent sends what it was given in the user's name and as instructions, and no
+                       texts of its own beside or around it. Without it, what it was given has still to be there, whole.
     chain_expiry:      with `chain`: what the path goes on from ends after a time. A conversation object does not.
     """
 
@@ -346,6 +348,7 @@ class Capabilities:
     image_urls: bool = True
     retries: bool = True
     result_cutting: bool = True
+    given_texts: bool = True
     chain_expiry: bool = True
 
     def claims(self, name: str) -> bool:

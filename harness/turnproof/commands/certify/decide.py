@@ -11,7 +11,7 @@ from ...judge.requirements import REGISTRY, Registry, Requirement, Shown, judge,
 from ...judge.run_log import DecidedOn
 from ...judge.undecided_words import why_not_claimed
 from ...judge.verdict import Status, Verdict, inconclusive, not_claimed
-from ...judge.view import View, derived
+from ...judge.view import View, derived, with_given_texts_alone
 from ...provider import ASSUMED, Capabilities, Difference
 from ...run.transcript import TurnEnded
 from ...scenarios import Scenario
@@ -104,7 +104,7 @@ def decide(
     subject claims, the requirement is not claimed either; the verdict names what is missing. Nor is what a session
     cannot do, or does not show. Whatever else could not be decided says what would have decided it.
     """
-    every = with_needed_calls(requirement, list(views), subject.kind, subject.operations, registry)
+    every = with_needed_calls(requirement, list(views), subject.kind, subject.claims, subject.operations, registry)
     live = any(view.live for view in every)
     if live and not requirement.live:
         return not_claimed("the emulator alone can decide it: what is asked of a real service shows nothing about it")
@@ -213,10 +213,14 @@ def with_needed_calls(
     requirement: Requirement,
     views: Sequence[View],
     kind: SubjectKind,
+    claims: Capabilities,
     operations: Collection[str],
     registry: Registry,
 ) -> Sequence[View]:
-    """The runs; of a session that does not show its provider calls with derived ones, where these will do."""
+    """The runs; of a session that does not show its provider calls with derived ones, where these will do. Of a session
+    or an agent that adds texts of its own, they are without these."""
+    if kind != "adapter" and not claims.given_texts:
+        views = [with_given_texts_alone(view) for view in views]
     needs = registry[requirement.id].needs
     if kind != "session" or requirement.subject != "adapter" or needs == "wire" or needs == "calls":
         return views

@@ -36,7 +36,7 @@ def _judge(measured: Measured, requirement: str, setting: Setting, runs: Sequenc
     claims = measured.subject.claims()
     entry = measured.suite.catalogue[requirement]
     subject = measured.subject
-    views = with_needed_calls(entry, runs, subject.kind, subject.operations, measured.suite.registry)
+    views = with_needed_calls(entry, runs, subject.kind, claims, subject.operations, measured.suite.registry)
     verdict = judge(entry, path, views, claims=claims)
     decision = accepted(measured, requirement, path, verdict)
     return replace(decision, reasons=tuple(replace(reason, setting=setting) for reason in decision.reasons))

@@ -13,7 +13,7 @@ from .call import Callback, ProviderCall
 from .derived import derived
 from .exchange import HARMLESS_FAULTS, Exchange, broken_rule
 from .place_document import document_of
-from .run import View
+from .run import View, with_given_texts_alone
 from .turn import TurnView
 
 __all__ = [
@@ -29,4 +29,5 @@ __all__ = [
     "derived",
     "document_of",
     "wire_names",
+    "with_given_texts_alone",
 ]

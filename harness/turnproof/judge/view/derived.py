@@ -143,7 +143,13 @@ class DerivedView(View):
     shows_calls = False
 
     def __init__(self, view: View, known: Known = "history", *, reports_retries: bool = False) -> None:
-        super().__init__(view.transcript, view.dialect, view.scenario, view.digest)
+        super().__init__(
+            view.transcript,
+            view.dialect,
+            view.scenario,
+            view.digest,
+            given_texts_alone=view.given_texts_alone,
+        )
         self._known = known
         self._reports_retries = reports_retries
 

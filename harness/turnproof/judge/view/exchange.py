@@ -15,6 +15,7 @@ from ...dialects.unlisted_models import AnyModel
 from ...messages import JSON, FinishReason, Part, Text
 from ...run.transcript import RunKey, WireRequest, WireResponse
 from ..finding import BrokenRule, ByteSpan, Place, Side, pointer
+from .own_texts import GivenTexts
 from .provenance import Provenance, neutral_path, pointer_of
 
 HARMLESS_FAULTS = frozenset({"split", "drip", "comment", "respelled", "merged", "compressed", "idle-close"})
@@ -33,8 +34,11 @@ class Exchange:
         key: RunKey,
         round: int,
         call: Call | None = None,
+        texts: GivenTexts | None = None,
     ) -> None:
-        """`call` is the request as it was read when it came, where the world has changed since."""
+        """`call` is the request as it was read when it came, where the world has changed since. With `texts` it is read
+        without other texts in the user's name or in its instructions."""
+        self._known_texts = texts
         self._dialect = dialect
         self._call_when_it_came = call
         self._world = world
@@ -140,11 +144,15 @@ class Exchange:
     @cached_property
     def call(self) -> Call | None:
         """The request in neutral form; None where the dialect cannot read it as one."""
-        return self._call_when_it_came or read_call(self._dialect, self.request, self._world)
+        return self._of_given_texts(self._call_when_it_came or read_call(self._dialect, self.request, self._world))
 
     def read(self, body: JSON) -> Call | None:
         """What the request would say if it had this body; None where the dialect cannot read it as one."""
-        return read_call(self._dialect, msgspec.structs.replace(self.request, body=body), self._world)
+        changed = msgspec.structs.replace(self.request, body=body)
+        return self._of_given_texts(read_call(self._dialect, changed, self._world))
+
+    def _of_given_texts(self, call: Call | None) -> Call | None:
+        return call if call is None or self._known_texts is None else self._known_texts.alone_in(call)
 
     @cached_property
     def answer(self) -> WireAnswer | None:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ...dialects.base import Call, World
 from ...dialects.contract import Dialect
@@ -19,6 +20,7 @@ from .call import Callback, ProviderCall
 from .diff import present
 from .documents import CALLBACKS, event_document, is_stray, process_events
 from .exchange import Exchange, read_run
+from .own_texts import GivenTexts
 from .turn import TurnView
 
 
@@ -26,17 +28,27 @@ class View:
     """One run, as checks read it.
 
     `digest` is the evidence digest of the transcript, where the caller knows it; verdicts then name it. Wire bodies
-    are parsed by the dialect, when they are first asked for.
+    are parsed by the dialect, when they are first asked for. With `given_texts_alone` they are read without the texts
+    that a framework adds of its own.
     """
 
     shows_calls: bool = True
     """Whether its calls are those that the subject made, with all that was seen of them."""
 
-    def __init__(self, transcript: t.Transcript, dialect: Dialect, scenario: Scenario, digest: str = "") -> None:
+    def __init__(
+        self,
+        transcript: t.Transcript,
+        dialect: Dialect,
+        scenario: Scenario,
+        digest: str = "",
+        *,
+        given_texts_alone: bool = False,
+    ) -> None:
         self.transcript = transcript
         self.dialect = dialect
         self.scenario = scenario
         self.digest = digest
+        self.given_texts_alone = given_texts_alone
         self.key: t.RunKey = transcript.key
         """Scenario, path, mode and repeat."""
         self._asked_counts: dict[Asked, int] = {}
@@ -174,6 +186,7 @@ class View:
         rounds = {(began.probe, began.call): began.round for began in self.transcript.of(t.CallBegan)}
         answers = {event.exchange: event for event in self.transcript.of(t.WireResponse)}
         world, calls = self._run
+        texts = GivenTexts.of_run(self.scenario, self.transcript) if self.given_texts_alone else None
         return tuple(
             Exchange(
                 self.dialect,
@@ -183,6 +196,7 @@ class View:
                 self.key,
                 rounds.get((request.probe, request.call), -1),
                 calls.get(request.exchange),
+                texts,
             )
             for request in self.transcript.of(t.WireRequest)
         )
@@ -255,6 +269,16 @@ class View:
         answers = {event.exchange: event for event in self.transcript.of(t.WireResponse)}
         requests = self.transcript.of(t.WireRequest)
         return read_run(self.dialect, ((request, answers.get(request.exchange)) for request in requests))
+
+
+def with_given_texts_alone(view: View) -> View:
+    """The same run, its requests without the texts that a framework adds of its own; made once for each view."""
+    if view not in _GIVEN_ALONE:
+        _GIVEN_ALONE[view] = View(view.transcript, view.dialect, view.scenario, view.digest, given_texts_alone=True)
+    return _GIVEN_ALONE[view]
+
+
+_GIVEN_ALONE: WeakKeyDictionary[View, View] = WeakKeyDictionary()
 
 
 def _by_call(events: Sequence[t.Event]) -> list[list[t.Event]]:
