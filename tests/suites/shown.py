@@ -4,7 +4,8 @@
 and an agent with a process of its own, every scenario at any depth but no point of a sweep, and writes `shown.json`.
 It takes some minutes. `--only REQUIREMENT ...` behind it certifies the adapters by these alone (the reference session
 where all are of sessions), and leaves other rows as they are: enough where requirements are new and no scenario has
-changed for others.
+changed for others. A requirement that the index did not have before is measured twice: a subject without what it is
+about has it not claimed the first time, and undecided the second.
 """
 
 from __future__ import annotations
