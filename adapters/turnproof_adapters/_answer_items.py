@@ -23,7 +23,7 @@ Event = TypeVar("Event")
 
 
 class Typing(Protocol[Failure_contra]):
-    """What failures mean: those that were raised, and those that an answer tells of."""
+    """Turns failures into errors of the contract: exceptions of the SDK, and failures that an answer reports."""
 
     def exception(self, error: Exception, /) -> ProviderError: ...
 

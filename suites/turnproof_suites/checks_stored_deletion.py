@@ -70,7 +70,7 @@ _NAMED = finding(
 
 @check("stored/a-deleted-answer-is-not-named", needs="calls")
 def a_deleted_answer_is_not_named(view: View) -> Findings:
-    """Of every request behind the deletion, whether it was accepted or not."""
+    """Of every request after the deletion, whether it was accepted or not."""
     deleted, _, later = _deletion(view)
     for exchange in later:
         head = exchange.call.resource if exchange.call is not None else None
@@ -81,12 +81,12 @@ def a_deleted_answer_is_not_named(view: View) -> Findings:
 
 
 def _calls(view: View) -> tuple[ProviderCall, ...]:
-    """The four of the probe: of the conversation, of its fork, and of both again behind the deletion."""
+    """The four calls of the probe: of the conversation, of its fork, and of each again after the deletion."""
     return view.probes.get("deletion", ())
 
 
 def _deletion(view: View) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Exchange, ...]]:
-    """What is to be gone, what the fork has of its own, and the requests for an answer behind the deletion."""
+    """The ids that were deleted, the ids of the fork's own answers, and the requests for answers after the deletion."""
     calls = _calls(view)
     names = [tuple(_names(call)) for call in calls[:2]]
     if len(calls) < 3 or not names[0]:

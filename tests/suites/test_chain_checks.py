@@ -246,7 +246,7 @@ CASES = [
     Case("stored/a-deleted-conversation-is-gone", chain("deleted"), still_kept, "nothing of it", "there"),
     Case("stored/a-deletion-leaves-a-fork-alone", chain("deleted"), fork_gone, "nothing of this id", "gone"),
     Case("stored/a-deletion-leaves-a-fork-alone", chain("deleted"), request(6, without("previous_response_id")),
-         "This is to be deleted.", "lost"),
+         "Please forget this later.", "lost"),
     Case("stored/a-deleted-answer-is-not-named", chain("deleted"), request(5, from_answer(2)), "an answer that is kept",
          "named"),
     Case("stored/each-turn-is-counted-as-billed", chain("billed"), counted_what_was_sent, "prompt_tokens",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from turnproof.dialects.base import ReplyPart
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, FunctionCall, Opaque, ProviderData, Text, Thought
+from turnproof.messages import FinishReason, Opaque, ProviderData, Text, Thought
 from turnproof.run.transcript import (
     Chunk,
     FunctionCallDetected,
@@ -492,70 +491,6 @@ def test_a_rule_that_is_only_logged_accuses_nobody() -> None:
         lambda event: replace(event, findings=({**finding(event).findings[0], "enforced": False, "evidence": "INF"},)),
     )
     assert judge(suite().catalogue["core/no-request-is-refused"], "stateless", [view]).status is Status.HELD
-
-
-PROBED = ["core/threads-are-not-mixed", "core/event-loops-may-come-and-go"]
-FIRST_CALL = FunctionCall("drawn_1", "read_sensor", {"bed": "3"})
-
-
-def called_twice(requirement: str, first: FunctionCall, second: FunctionCall) -> Status:
-    """The verdict on a call of which the service says `toolu_1`, returned as `first`, and as `second` to a probe."""
-    view = probed("threads" if "threads" in requirement else "loops", read())
-    for number, call in enumerate((first, second)):
-        view = spoilt(view, Response, response_with(parts=(call,)), number)
-    return judge(suite().catalogue[requirement], "stateless", [view]).status
-
-
-@pytest.mark.parametrize("requirement", PROBED)
-def test_ids_that_an_adapter_draws_anew_are_no_other_answer(requirement: str) -> None:
-    assert called_twice(requirement, FIRST_CALL, replace(FIRST_CALL, id="drawn_2")) is Status.HELD
-
-
-@pytest.mark.parametrize("requirement", PROBED)
-def test_other_arguments_are_another_answer_whatever_the_ids_are(requirement: str) -> None:
-    other = replace(FIRST_CALL, id="drawn_2", args={"bed": "4"})
-    assert called_twice(requirement, FIRST_CALL, other) is Status.VIOLATED
-
-
-@pytest.mark.parametrize("requirement", PROBED)
-@pytest.mark.parametrize("id", ["toolu_2", "drawn_1"])
-def test_an_id_of_the_service_does_not_change(requirement: str, id: str) -> None:
-    assert called_twice(requirement, read(), replace(read(), id=id)) is Status.VIOLATED
-
-
-def with_system(text: str, body: dict[str, Any]) -> dict[str, Any]:
-    return body | {"system": text}
-
-
-PROBES = ("fresh", "reversed", "threads")
-DRAWING = [
-    # The system texts of the first request and of those of the probes, and who is accused.
-    (("id 1", "id 2", "id 3", "id 4"), {"fresh"}),
-    (("id 1", "id 1", "id 3", "id 4"), {"reversed", "threads"}),
-    (("id 1", "id 2", "id 1", "id 1"), {"fresh"}),
-    (("id 1", "id 2", "id 2", "id 2"), {"fresh", "reversed", "threads"}),
-]
-
-
-@pytest.mark.parametrize(("texts", "accused"), DRAWING)
-def test_what_each_request_draws_anew_is_no_trace_of_another_call(texts: tuple[str, ...], accused: set[str]) -> None:
-    """It is told once, of a fresh object. Of other calls and threads it shows nothing."""
-    builder = RunBuilder(scripted([THREE], user="Hi.")).turn("Hi.")
-    history = list(builder.history)
-    builder.call(THREE).end()
-    for probe in PROBES:
-        builder.history = list(history)
-        builder.call(THREE, probe=probe)
-    view = builder.view()
-    for number, text in enumerate(texts):
-        view = spoilt(view, WireRequest, body_with(partial(with_system, text)), number)
-    requirements = {
-        "fresh": "core/a-fresh-object-sends-the-same",
-        "reversed": "core/order-of-conversations-does-not-matter",
-        "threads": "core/threads-are-not-mixed",
-    }
-    found = {probe: judge(suite().catalogue[name], "stateless", [view]).status for probe, name in requirements.items()}
-    assert {probe for probe, one in found.items() if one is Status.VIOLATED} == accused
 
 
 def test_what_is_written_to_standard_error_accuses_nobody() -> None:

@@ -15,9 +15,16 @@ from .models import model as facts_of
 def capabilities(model: str) -> Capabilities:
     """What is claimed for a model."""
     facts = facts_of(model)
-    claims = replace(ALL_CONTENT_CAPABILITIES, thinking=facts.thinks, opaque_thinking=facts.thinks)
-    claims = replace(claims, documents=facts.documents, structured=facts.structured, mid_system=facts.mid_system)
-    return replace(claims, count_tokens=True, cache="explicit")
+    return replace(
+        ALL_CONTENT_CAPABILITIES,
+        thinking=facts.thinks,
+        opaque_thinking=facts.thinks,
+        structured=facts.structured,
+        documents=facts.documents,
+        mid_system=facts.mid_system,
+        count_tokens=True,
+        cache="explicit",
+    )
 
 
 CLASSES = AdapterClasses(

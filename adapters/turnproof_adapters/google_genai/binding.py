@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 def capabilities(model: str) -> Capabilities:
     """What is claimed for a model."""
     facts = facts_of(model)
-    claims = replace(ALL_CONTENT_CAPABILITIES, thinking=facts.thinks, structured=facts.structured)
-    return replace(claims, count_tokens=True, cache="managed")
+    return replace(
+        ALL_CONTENT_CAPABILITIES,
+        thinking=facts.thinks,
+        structured=facts.structured,
+        count_tokens=True,
+        cache="managed",
+    )
 
 
 def cache_plugin(provider: CachingGoogleProvider) -> ManagedCachePlugin:

@@ -14,8 +14,15 @@ from .models import model as facts_of
 def capabilities(model: str) -> Capabilities:
     """What is claimed for a model."""
     facts = facts_of(model)
-    claims = replace(ALL_CONTENT_CAPABILITIES, thinking=facts.thinks, opaque_thinking=facts.thinks)
-    return replace(claims, structured=facts.structured, cache="implicit", chain=True, chain_deletion=True)
+    return replace(
+        ALL_CONTENT_CAPABILITIES,
+        thinking=facts.thinks,
+        opaque_thinking=facts.thinks,
+        structured=facts.structured,
+        cache="implicit",
+        chain=True,
+        chain_deletion=True,
+    )
 
 
 CLASSES = AdapterClasses(

@@ -22,9 +22,16 @@ def claims_for(facts: Model) -> Capabilities:
 
     OpenAI's own models think unseen: of that this API shows the cost alone. Other services show theirs.
     """
-    claims = replace(COMMON_CAPABILITIES, thinking=not facts.known, structured=facts.structured)
-    files = replace(claims, images=facts.images, documents=facts.documents, result_images=facts.images)
-    return replace(files, mid_system=True, cache="implicit")
+    return replace(
+        COMMON_CAPABILITIES,
+        thinking=not facts.known,
+        structured=facts.structured,
+        images=facts.images,
+        documents=facts.documents,
+        result_images=facts.images,
+        mid_system=True,
+        cache="implicit",
+    )
 
 
 CLASSES = AdapterClasses(

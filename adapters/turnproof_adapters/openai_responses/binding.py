@@ -20,8 +20,14 @@ from .models import model as facts_of
 def capabilities(model: str) -> Capabilities:
     """What is claimed for a model, whoever serves it."""
     thinks = facts_of(model).thinks
-    claims = replace(ALL_CONTENT_CAPABILITIES, thinking=thinks, opaque_thinking=thinks)
-    return replace(claims, structured=True, mid_system=True, cache="implicit")
+    return replace(
+        ALL_CONTENT_CAPABILITIES,
+        thinking=thinks,
+        opaque_thinking=thinks,
+        structured=True,
+        mid_system=True,
+        cache="implicit",
+    )
 
 
 PACKAGE = f"{__package__}.at_openai"

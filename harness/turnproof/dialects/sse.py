@@ -112,8 +112,8 @@ def _joined(events: Sequence[bytes]) -> Iterator[bytes]:
 def _overlapping(events: Sequence[bytes]) -> Iterator[bytes]:
     """Each block and the calls right behind it at once; the events as they are where none of them is about a block.
 
-    The order stays within a block and between the ends of blocks, so that a client tells of them in the same order,
-    whether it tells of a call with the end of its block or as soon as its arguments are whole.
+    The events of one block keep their order, and blocks end in their order. So clients report calls in the same order
+    as before, both those that report a call when its block ends and those that do so when its arguments are complete.
     """
     group: list[list[bytes]] = []
     for event in events:

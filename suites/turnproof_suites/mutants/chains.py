@@ -120,7 +120,7 @@ class ChainCrossesConversations(NewestAnswerWins):
 
 @suite_mutant("deletion-only-asks")
 class DeletionOnlyAsks(Rewriting):
-    """What is to be deleted is asked for instead, and stays."""
+    """The adapter reads each answer that it should delete, and deletes none."""
 
     def request(self, request: HttpRequest) -> HttpRequest:
         """The same address with another method."""

@@ -1,4 +1,4 @@
-"""What is damaged at the disk is told, costs as little as can be, and is never left out in silence."""
+"""Damaged files of sessions: each damage is reported, and no more is lost than what was damaged."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def _migrated(name: str) -> str:
 
 
 def _with_default(subject: Subject, default: bool) -> Subject:
-    """The reference session with this default of its flag, which each run is told; any other session as it is."""
+    """The reference session with another default of its flag, which each run receives; other subjects unchanged."""
     if subject.session is not REFERENCE:
         return subject
     return replace(subject, session=replace(REFERENCE, flag=replace(REFERENCE.flag, default=default)))

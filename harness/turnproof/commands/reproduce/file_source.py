@@ -268,7 +268,8 @@ def _server(answers: Sequence[RecordedAnswer], *, heads: bool, again: bool = Tru
     if any(one.is_held for one in answers):
         yield "    def hold(self):"
         if stops:
-            yield "        time.sleep(0.3), stops[-1]()  # once the client has what was written"
+            yield "        time.sleep(0.3)  # the client has read what was written by then"
+            yield "        stops[-1]()"
         yield f"        silences.append(not select.select([self.connection], [], [], {SILENCE})[0])"
     yield from (f"    do_{method} = do_{methods[0]}" for method in methods[1:])
 
@@ -310,7 +311,7 @@ def _look(question: Question, base_path: str) -> Iterator[str]:
         case "printed":
             yield f"    {call}"
             yield "except Exception:"
-            yield "    pass"
+            yield "    pass  # the call may fail: what it prints is looked at"
             yield "sys.stdout.flush(), os.dup2(kept, 1), printed.seek(0)"
             yield 'got = printed.read().decode(errors="replace").strip()'
         case "unheld":
@@ -318,8 +319,7 @@ def _look(question: Question, base_path: str) -> Iterator[str]:
             yield "except Exception as error:"
             yield "    got, chain = repr(error), [error]"
             yield "    for one in chain:  # and what it came from, as a traceback shows it"
-            yield "        is_shown = one.__cause__ is one or not one.__suppress_context__"
-            yield "        below = one.__context__ if is_shown else one.__cause__"
+            yield "        below = one.__cause__ if one.__suppress_context__ else one.__context__"
             yield "        chain += [below] if below not in (None, *chain) else []"
             yield "    answers = [getattr(one, 'response', one) for one in chain]"
             yield "    headers = [dict(getattr(one, 'headers', None) or {}) for one in answers]"

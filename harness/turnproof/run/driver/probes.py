@@ -224,9 +224,9 @@ def _delete_one_of_two(provider: Any, fork: Any, calls: Sequence[CallBegan], rec
         return
     for one in (provider, fork):
         one.wrapped.set_chain_policy(ChainPolicy(delete=True))
-    to_delete, of_fork, question = ("This is to be deleted.", "This is to be kept.", "What do you know now?")
-    earlier = _say(provider, calls[0], 0, (), to_delete, recorder)
-    in_fork = earlier and _say(fork, calls[0], 1, earlier, of_fork, recorder)
+    question = "What do you know now?"
+    earlier = _say(provider, calls[0], 0, (), "Please forget this later.", recorder)
+    in_fork = earlier and _say(fork, calls[0], 1, earlier, "Please remember this.", recorder)
     if not earlier or not in_fork or not _begins(provider, _asking(calls[0], (), question), recorder):
         return
     with _outside_calls(recorder):
