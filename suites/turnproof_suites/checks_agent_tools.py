@@ -12,9 +12,9 @@ from turnproof.messages import JSON, FunctionCall, thaw
 from turnproof.run.transcript import ToolRun
 
 from .agent_runs import AgentTurn, agent_turns, ordinary_turns
+from .content import results_in
 from .phrases import OUTCOME_AND_FAILURE
 from .quoted_texts import at_messages, sent_messages
-from .reading import results_in
 from .steps import failure, outcome
 from .words import strings_in, without_blanks
 

@@ -14,9 +14,9 @@ from turnproof.run.transcript import Killed, SaidBeside, TurnEnded
 from turnproof.scenarios.model import Turn
 
 from .agent_runs import CHANGING, AgentTurn, agent_turns
+from .content import spoken_text
 from .phrases import AMONG_THE_MESSAGES, ERROR_AND_MESSAGE, IN_ORDER_AMONG_THE_MESSAGES, OUTCOME_AND_FAILURE, SENT_TEXTS
 from .quoted_texts import at_held_text
-from .reading import spoken_text
 from .steps import failure, outcome
 from .words import without_blanks
 

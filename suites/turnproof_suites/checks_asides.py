@@ -13,8 +13,10 @@ from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import JSON, Message, Text, to_builtins
 from turnproof.run.transcript import Interjected, Refused
 
+from .content import model_texts
+from .context_room import too_long
 from .phrases import EXCEPTION
-from .reading import model_texts, refusal_finding, too_long
+from .reading import refusal_finding
 from .steps import FORGETTING, Step, steps, turns_done, unpaired
 from .words import users_say, without_blanks
 

@@ -13,19 +13,10 @@ from turnproof.judge.view import TurnView, View
 from turnproof.judge.view.diff import Steps
 from turnproof.messages import JSON, FileRef, InlineData, Message, Part, ToolResult, ToolSchema
 
-from .reading import (
-    AnsweredCall,
-    ReadRequest,
-    answered_calls,
-    at_row,
-    continued_row,
-    makes_room,
-    outgrew_window,
-    part_row,
-    read_requests,
-    system_text,
-    value_differences,
-)
+from .content import system_text
+from .context_room import makes_room, outgrew_window
+from .part_rows import at_row, continued_row, part_row, value_differences
+from .reading import AnsweredCall, ReadRequest, answered_calls, read_requests
 
 _MOST_MARKS = 4
 

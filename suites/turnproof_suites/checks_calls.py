@@ -17,8 +17,9 @@ from turnproof.judge.view.diff import ABSENT, Steps, equal, present, same_scalar
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part
 from turnproof.run.transcript import FunctionCallDetected, ToolRun
 
+from .content import calls_in, calls_made
 from .phrases import EXCEPTION
-from .reading import AnsweredCall, answered_calls, by_place, calls_in, calls_made, issued_ids
+from .reading import AnsweredCall, answered_calls, by_place, issued_ids
 
 _ID_CHANGED = finding(
     "tools/call-ids-are-kept/changed",

@@ -14,7 +14,8 @@ from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.messages import JSON, FinishReason, FunctionCall, ProviderResponse
 from turnproof.run.transcript import Cancelled, Chunk, FunctionCallDetected
 
-from .reading import at_response_text, by_place, calls_in, thoughts_in, usage_updates
+from .content import calls_in, thoughts_in
+from .reading import at_response_text, by_place, usage_updates
 from .words import without_blanks
 
 _LATE_EVENTS = 8

@@ -12,18 +12,9 @@ from turnproof.judge.view import TurnView, View
 from turnproof.messages import FinishReason, Text
 from turnproof.run.transcript import TurnBegan
 
-from .reading import (
-    ReadRequest,
-    at_response_text,
-    calls_made,
-    first_requests,
-    makes_room,
-    model_texts,
-    outgrew_window,
-    refusal_finding,
-    results_in,
-    spoken_text,
-)
+from .content import calls_made, model_texts, results_in, spoken_text
+from .context_room import makes_room, outgrew_window
+from .reading import ReadRequest, at_response_text, first_requests, refusal_finding
 from .words import user_words, without_blanks
 
 _TEXT_STAYS = ("event", "batch", "tool", "between-tools")

@@ -12,9 +12,9 @@ from turnproof.judge.view import Exchange, TurnView, View
 from turnproof.run.transcript import ChildEnded, Refused
 from turnproof.scenarios.model import Turn
 
+from .content import spoken_text
 from .phrases import AMONG_THE_MESSAGES, SENT_TEXTS
 from .quoted_texts import Quote, answer_quotes, at_messages, at_text, sent_messages
-from .reading import spoken_text
 from .steps import steps
 from .words import strings_in, without_blanks
 

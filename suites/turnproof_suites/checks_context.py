@@ -11,7 +11,7 @@ from turnproof.messages import FileRef, InlineData, Message, Thought
 from turnproof.run.transcript import ContextReport
 from turnproof.tokens import message_tokens
 
-from .reading import results_in
+from .content import results_in
 from .steps import Step, steps, unpaired
 from .words import user_words, without_blanks
 

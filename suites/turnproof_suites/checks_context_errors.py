@@ -12,8 +12,8 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.run.transcript import Failed
 
+from .context_room import too_long
 from .raised_errors import at_error_answer, is_one_of, refused_calls
-from .reading import too_long
 
 _LIMIT_NOT_RECOGNISED = finding(
     "errors/context-limit-is-recognised/wrong-class",

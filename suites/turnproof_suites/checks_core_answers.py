@@ -8,9 +8,10 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import ProviderCall, View
 from turnproof.messages import FinishReason
 
+from .content import calls_in, part_kinds, spoken_as, spoken_text
 from .phrases import EXCEPTION
 from .raised_errors import breaks_contract
-from .reading import answered_calls, by_place, calls_in, part_kinds, spoken_as, spoken_text
+from .reading import answered_calls, by_place
 
 _TEXT_CHANGED = finding(
     "core/text-is-what-the-wire-carried/changed",

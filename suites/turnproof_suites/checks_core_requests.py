@@ -14,15 +14,8 @@ from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.judge.view.diff import show
 from turnproof.messages import JSON, Part, Text
 
-from .reading import (
-    ReadRequest,
-    broken_rule_finding,
-    by_place,
-    instructs,
-    names_on_the_wire,
-    read_requests,
-    system_text,
-)
+from .content import instructs, system_text
+from .reading import ReadRequest, broken_rule_finding, by_place, names_on_the_wire, read_requests
 from .words import times_users_say, times_users_say_without_notes, user_words, without_blanks
 
 _DIFFERENCES: Mapping[str, FindingCode] = {

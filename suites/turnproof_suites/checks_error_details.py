@@ -12,8 +12,8 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, View
 from turnproof.messages import Text
 
+from .context_room import too_long
 from .raised_errors import at_error_answer, failures, refused_calls
-from .reading import too_long
 
 _OTHER_TYPE = finding(
     "errors/providers-own-type-is-kept/other-type",

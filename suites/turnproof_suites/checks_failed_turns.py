@@ -11,7 +11,8 @@ from turnproof.judge.view import TurnView, View
 from turnproof.messages import Message, Text, same_history
 from turnproof.run.transcript import HistorySnapshot, TurnBegan
 
-from .reading import ReadRequest, ValueDifference, first_requests, value_differences
+from .part_rows import ValueDifference, value_differences
+from .reading import ReadRequest, first_requests
 from .steps import content, unpaired
 from .words import users_say, without_blanks
 

@@ -9,7 +9,9 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import TurnView, View
 from turnproof.messages import Message, Text, same
 
-from .reading import ReadRequest, calls_made, instructs, makes_room, refusal_finding, results_in, system_text, too_long
+from .content import calls_made, instructs, results_in, system_text
+from .context_room import makes_room, too_long
+from .reading import ReadRequest, refusal_finding
 from .steps import Step, operations_done
 from .words import user_words, without_blanks
 

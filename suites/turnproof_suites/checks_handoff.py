@@ -18,7 +18,8 @@ from turnproof.judge.view import Exchange, View
 from turnproof.judge.view.diff import equal
 from turnproof.messages import JSON, FileRef, FunctionCall, InlineData, Message, ProviderData, Text, Thought, ToolResult
 
-from .reading import at_text, outgrew_window, refusal_finding
+from .context_room import outgrew_window
+from .reading import at_text, refusal_finding
 from .steps import FORGETTING, steps
 from .words import without_blanks
 

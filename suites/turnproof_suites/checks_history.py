@@ -11,16 +11,10 @@ from turnproof.judge.view.diff import equal
 from turnproof.messages import FunctionCall, Message, Part, Text, same
 from turnproof.run.transcript import SessionInForce
 
-from .reading import (
-    calls_in,
-    calls_made,
-    has_user_texts,
-    model_texts,
-    refusal_finding,
-    spoken_text,
-    too_long,
-    value_differences,
-)
+from .content import calls_in, calls_made, has_user_texts, model_texts, spoken_text
+from .context_room import too_long
+from .part_rows import value_differences
+from .reading import refusal_finding
 from .steps import Step, Unpaired, content, ends_alike, every_unpaired, operations_done, steps, turns_done, unpaired
 from .words import without_blanks
 

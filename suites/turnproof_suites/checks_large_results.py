@@ -18,7 +18,8 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, View
 from turnproof.messages import FunctionCall, Message, ToolResult, to_builtins
 
-from .reading import calls_made, results_in, too_long
+from .content import calls_made, results_in
+from .context_room import too_long
 from .steps import Step, turns_done
 
 _TELLING = 200

@@ -13,7 +13,8 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, View
 from turnproof.messages import to_builtins
 
-from .reading import at_text, read_requests, system_text
+from .content import system_text
+from .reading import at_text, read_requests
 
 
 def _operations(view: View, action: str) -> Iterator[tuple[Exchange, Call]]:

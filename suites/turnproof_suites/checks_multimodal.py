@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from turnproof.judge.finding import Compared, Place
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import View
+from turnproof.judge.view.plain_content import plain
 from turnproof.messages import JSON, FileRef, InlineData, Message, ToolResult
 
-from .reading import ReadRequest, matched_results, plain, read_requests
+from .content import matched_results
+from .reading import ReadRequest, read_requests
 from .words import without_blanks
 
 

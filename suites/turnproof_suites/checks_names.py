@@ -12,7 +12,8 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.messages import Message
 
-from .reading import answered_calls, calls_made, matched_calls, names_on_the_wire, read_requests
+from .content import calls_made, matched_calls
+from .reading import answered_calls, names_on_the_wire, read_requests
 
 _NAME_CHANGED = finding(
     "tools/names-come-back/changed",

@@ -14,8 +14,9 @@ from turnproof.judge.view.plain_content import plain
 from turnproof.messages import JSON, Message, same_history
 from turnproof.run.transcript import Loaded, Saved
 
+from .content import in_two_roles
+from .part_rows import value_differences
 from .phrases import ERROR_AND_MESSAGE
-from .reading import in_two_roles, value_differences
 from .steps import Step, content, ends_alike, operations_done, steps, unpaired
 
 _RESET_REFUSED = finding(

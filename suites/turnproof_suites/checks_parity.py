@@ -10,9 +10,11 @@ from turnproof.judge.finding import Compared, Finding, Place, Side
 from turnproof.judge.requirements import Findings, check, finding, findings_or_compared
 from turnproof.judge.view import TurnView, View
 from turnproof.judge.view.diff import equal
+from turnproof.judge.view.plain_content import plain
 from turnproof.messages import JSON, FinishReason, Message
 
-from .reading import in_two_roles, part_row, place_in_row, plain, value_differences
+from .content import in_two_roles
+from .part_rows import part_row, place_in_row, value_differences
 
 _OUTCOME = finding(
     "parity/same-outcome-of-each-turn/outcome",

@@ -10,7 +10,9 @@ from turnproof.judge.view import Exchange, TurnView, View
 from turnproof.messages import JSON, Message, same_history, to_builtins
 from turnproof.run.transcript import Loaded
 
-from .reading import ReadRequest, at_row, continued_row, makes_room, outgrew_window, part_row, value_differences
+from .context_room import makes_room, outgrew_window
+from .part_rows import at_row, continued_row, part_row, value_differences
+from .reading import ReadRequest
 from .steps import FORGETTING, Step, content, operations_done
 
 _LOADED_CHANGED = finding(

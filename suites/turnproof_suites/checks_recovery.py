@@ -13,8 +13,11 @@ from turnproof.judge.view.diff import Steps, equal
 from turnproof.messages import JSON, FinishReason, FunctionCall
 from turnproof.run.transcript import TakenBack
 
+from .content import calls_made, results_in
+from .context_room import makes_room, too_long
+from .part_rows import value_differences
 from .phrases import ERROR_AND_MESSAGE, OUTCOME_AND_FAILURE
-from .reading import ReadRequest, calls_made, makes_room, results_in, too_long, value_differences
+from .reading import ReadRequest
 from .steps import Step, failure, turns_done
 from .words import without_blanks
 

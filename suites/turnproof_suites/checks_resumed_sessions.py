@@ -7,9 +7,9 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 
 from .agent_runs import agent_turns, requested_session, resumed_turns
+from .content import calls_in, calls_made, results_in, system_text
 from .phrases import AMONG_THE_MESSAGES, IN_ORDER_AMONG_THE_MESSAGES, SENT_TEXTS
 from .quoted_texts import at_text
-from .reading import calls_in, calls_made, results_in, system_text
 from .steps import every_unpaired
 from .words import without_blanks
 

@@ -21,7 +21,7 @@ from .chains import (
     links,
     name_of,
 )
-from .reading import calls_made, results_in
+from .content import calls_made, results_in
 
 _TWICE = finding(
     "stored/nothing-is-sent-twice/twice",

@@ -11,7 +11,8 @@ from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, Message, Part, Text, Thought
 
 from .chains import Link, links
-from .reading import answered_calls, results_in
+from .content import results_in
+from .reading import answered_calls
 
 _ALONE = finding(
     "stored/reasoning-is-not-left-alone/alone",

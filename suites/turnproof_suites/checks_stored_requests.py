@@ -11,7 +11,8 @@ from turnproof.messages import Text
 from turnproof.run.transcript import CallBegan
 
 from .chains import Link, heads_of, is_at_hand, links
-from .reading import instructs, requests_of, system_text
+from .content import instructs, system_text
+from .reading import requests_of
 
 _OF_THE_ANSWER = frozenset({"include", "metadata", "prompt_cache_key", "store", "text", "user"})
 """Settings that do not change what the model says, and the form of an answer, which is asked for by turn."""

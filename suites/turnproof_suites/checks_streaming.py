@@ -13,8 +13,9 @@ from turnproof.judge.view.diff import ABSENT, Steps, walk_steps
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Thought
 from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Thinking, WireResponse
 
+from .content import calls_in, run_text, spoken_as, spoken_text, thought_runs
 from .phrases import EXCEPTION
-from .reading import AnsweredCall, answered_calls, by_place, calls_in, run_text, spoken_as, spoken_text, thought_runs
+from .reading import AnsweredCall, answered_calls, by_place
 
 _SHOWN_OTHERWISE = finding(
     "streaming/chunks-make-up-the-text/changed",

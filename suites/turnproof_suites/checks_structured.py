@@ -14,16 +14,8 @@ from turnproof.judge.view import View
 from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import JSON, FinishReason
 
-from .reading import (
-    answered_calls,
-    by_place,
-    calls_in,
-    instructs,
-    read_requests,
-    requests_with_schema,
-    spoken_text,
-    system_text,
-)
+from .content import calls_in, instructs, spoken_text, system_text
+from .reading import answered_calls, by_place, read_requests, requests_with_schema
 
 _SCHEMA_MISSING = finding(
     "structured/schema-is-on-the-wire/missing",

@@ -11,7 +11,7 @@ from turnproof.judge.view import View
 from turnproof.messages import JSON
 from turnproof.run.transcript import Refused, Retried, SpanMade
 
-from .reading import calls_in
+from .content import calls_in
 from .spans import (
     TurnSpans,
     at_span,

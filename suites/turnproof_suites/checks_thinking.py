@@ -16,18 +16,9 @@ from turnproof.judge.view.plain_content import joined
 from turnproof.messages import JSON, FunctionCall, Message, Part, Text, Thought
 from turnproof.run.transcript import Chunk, Thinking
 
-from .reading import (
-    AnsweredCall,
-    ReadRequest,
-    answered_calls,
-    by_place,
-    read_requests,
-    run_text,
-    spoken_text,
-    thought_runs,
-    thoughts_in,
-    value_differences,
-)
+from .content import run_text, spoken_text, thought_runs, thoughts_in
+from .part_rows import value_differences
+from .reading import AnsweredCall, ReadRequest, answered_calls, by_place, read_requests
 
 
 def _seal(part: Thought | FunctionCall) -> dict[str, JSON]:

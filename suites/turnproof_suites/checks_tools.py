@@ -13,7 +13,8 @@ from turnproof.judge.requirements import Findings, check, finding, findings_or_c
 from turnproof.judge.view import View
 from turnproof.messages import JSON, FunctionCall, Message, ToolResult, ToolSchema
 
-from .reading import ReadRequest, by_place, matched_results, read_requests, results_in
+from .content import matched_results, results_in
+from .reading import ReadRequest, by_place, read_requests
 
 _TOOL_MISSING = finding(
     "tools/definitions-are-sent-each-turn/missing",

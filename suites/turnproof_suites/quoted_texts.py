@@ -9,7 +9,7 @@ from turnproof.judge.finding import Place, Side
 from turnproof.judge.view import Exchange
 from turnproof.messages import Message, Text, ToolResult
 
-from .reading import spoken_text
+from .content import spoken_text
 from .steps import Step
 from .words import without_blanks
 

@@ -1,12 +1,10 @@
-"""What many checks read from a run: answers as both sides saw them, requests in neutral form, texts and calls.
+"""What many checks read from a run: answers as both sides saw them, and requests in neutral form, with their places.
 
-Nothing here accuses anybody. Where adapters may rightly differ (text in one part or in several, blank text kept or
-left out) the readings are made equal first.
+Nothing here accuses anybody. What parts and messages say is in `content.py`.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,24 +12,22 @@ from functools import wraps
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from msgspec import UNSET
 from msgspec.structs import replace as changed
 
 from turnproof import messages as m
-from turnproof.dialects.atoms import token_of
 from turnproof.dialects.base import Call, Evidence, WireAnswer
 from turnproof.dialects.call_pairing import pair_calls, with_held_ids
 from turnproof.dialects.pictures import with_held_pictures
-from turnproof.errors import ContextLimitError
 from turnproof.judge.finding import Finding, Place, Side, pointer
 from turnproof.judge.requirements import FindingCode
 from turnproof.judge.view import Exchange, ProviderCall, TurnView, View, broken_rule
-from turnproof.judge.view.diff import ABSENT, Steps, equal, walk_steps
-from turnproof.judge.view.plain_content import plain as plain
+from turnproof.judge.view.diff import Steps
+from turnproof.judge.view.plain_content import plain
 from turnproof.judge.view.provenance import neutral_path
 from turnproof.run.transcript import UsageUpdate
 
-from .words import user_words, without_blanks
+from .content import calls_in, spoken_text
+from .part_rows import place_in_row
 
 _T = TypeVar("_T")
 
@@ -277,210 +273,6 @@ def at_response_text(call: ProviderCall, response: m.ProviderResponse) -> Place:
     return call.at(Side.RESPONSE, "parts", *((texts[0], "text") if len(texts) == 1 else ()))
 
 
-def spoken_text(parts: Iterable[m.Part]) -> str:
-    """All visible text. Blank text parts are left out: an adapter may keep or drop them."""
-    return "".join(part.text for part in parts if isinstance(part, m.Text) and part.text.strip())
-
-
-def spoken_as(parts: Iterable[m.Part], answer_parts: Iterable[m.Part]) -> str:
-    """The visible text of a response's parts, to compare with the `spoken_text` of the answer on the wire,
-    `answer_parts`.
-
-    The two are equal where only blank texts of the answer are left out or joined to the text beside them, and where
-    texts of the answer are joined with other white space: a message that has a single text cannot keep them apart.
-    """
-    own, texts = list(parts), [part.text for part in answer_parts if isinstance(part, m.Text)]
-    whole = "".join(part.text for part in own if isinstance(part, m.Text))
-    if whole == "".join(texts) and all(text.strip() for text in texts):  # nearly always, and without a pattern
-        return whole
-    pattern = r"\s*".join(re.escape(text) if text.strip() else "" for text in texts)
-    if re.fullmatch(pattern, whole):
-        return "".join(text for text in texts if text.strip())
-    return spoken_text(own)
-
-
-def calls_in(parts: Iterable[m.Part]) -> tuple[m.FunctionCall, ...]:
-    """The tool calls in order."""
-    return tuple(part for part in parts if isinstance(part, m.FunctionCall))
-
-
-def thoughts_in(parts: Iterable[m.Part]) -> tuple[m.Thought, ...]:
-    """The thoughts in order."""
-    return tuple(part for part in parts if isinstance(part, m.Thought))
-
-
-def telling_thoughts(parts: Iterable[m.Part]) -> tuple[m.Thought, ...]:
-    """The thoughts that say or carry something, under whatever key: a library may open a blank one for a summary that
-    never comes."""
-    return tuple(thought for thought in thoughts_in(parts) if thought.text.strip() or _carries(thought))
-
-
-def thought_runs(parts: Iterable[m.Part], wire: Iterable[m.Part]) -> tuple[tuple[m.Thought, ...], ...]:
-    """The telling thoughts, each alone where the wire has signatures of thoughts. Where it has none, neighbours are
-    together, whatever an adapter notes of them: an API has no border between them that a stream could show, and the
-    pieces of one may stay apart or be joined."""
-    joins = not any(token_of(thought) for thought in thoughts_in(wire))
-    runs: list[tuple[m.Thought, ...]] = []
-    is_open = False
-    for part in parts:
-        if not isinstance(part, m.Thought):
-            is_open = False
-        elif telling_thoughts((part,)):
-            if is_open:
-                runs[-1] = (*runs[-1], part)
-            else:
-                runs.append((part,))
-            is_open = joins
-    return tuple(runs)
-
-
-def run_text(run: Iterable[m.Thought]) -> str:
-    """The text of thoughts that are one."""
-    return "".join(thought.text for thought in run)
-
-
-def _carries(thought: m.Thought) -> bool:
-    return thought.provider_data is not None and any(thought.provider_data.data.values())
-
-
-def results_in(messages: Iterable[m.Message]) -> tuple[m.ToolResult, ...]:
-    """All tool results of some messages, in order."""
-    return tuple([part for message in messages for part in message.parts if isinstance(part, m.ToolResult)])
-
-
-def calls_made(messages: Iterable[m.Message]) -> tuple[m.FunctionCall, ...]:
-    """All tool calls of some messages, in order."""
-    return tuple([part for message in messages for part in message.parts if isinstance(part, m.FunctionCall)])
-
-
-def in_two_roles(messages: Sequence[m.Message]) -> list[m.Message]:
-    """Instructions between turns in the user's name, beside what else the user says: some APIs know no other place."""
-    found: list[m.Message] = []
-    for message in messages:
-        role = "user" if message.role == "system" else message.role
-        if found and role == "user" == found[-1].role:
-            message = m.Message("user", (*found.pop().parts, *message.parts), message.message_id)
-        found.append(m.Message(role, message.parts, message.message_id))
-    return found
-
-
-def part_row(messages: Iterable[m.Message]) -> list[m.JSON]:
-    """A conversation as one row of parts, each with its role: on a wire that joins neighbours, messages say nothing."""
-    return [{"role": message["role"], **part} for message in plain(messages) for part in message["parts"]]
-
-
-_PLAIN_FIELDS = {
-    "call": "id",
-    "result": "call_id",
-    "value": "result",
-    "error": "is_error",
-    "attached": "attachments",
-    "thought": "text",
-}
-"""What the fields of plain parts are called in messages, where it is something else."""
-
-
-def place_in_row(messages: Sequence[m.Message], steps: Steps) -> Steps | None:
-    """Where in some messages that stands which `part_row` has at these steps: `(3, "parts", 1, "text")`.
-
-    None where they have no such item. Of texts that a row joins it is the first.
-    """
-    if not steps or not isinstance(steps[0], int):
-        return None
-    left = steps[0]
-    for number, message in enumerate(messages):
-        for place in range(len(message.parts)):
-            count = len(part_row([m.Message(message.role, message.parts[: place + 1])]))
-            if count > left:
-                return number, *_in_message(place, steps[1:])
-        left -= len(part_row([message]))
-    return None
-
-
-def at_row(exchange: Exchange, steps: Steps) -> Place:
-    """The place in a request's body of what stands at these steps in the `part_row` of its messages."""
-    found = place_in_row(exchange.call.messages, steps) if exchange.call is not None else None
-    return exchange.at_read("messages", *(found or ()))
-
-
-def _in_message(place: int, steps: Steps) -> Steps:
-    """Where in a message that stands which its plain form has at these steps of a part."""
-    if steps[:1] == ("role",):
-        return ("role",)
-    if not steps or steps[0] == "media":
-        return "parts", place
-    return "parts", place, _PLAIN_FIELDS.get(str(steps[0]), steps[0]), *steps[1:]
-
-
-def continued_row(messages: Iterable[m.Message]) -> list[m.JSON]:
-    """The row of a request as a later one begins: without a text of the model at its end, which was paused there."""
-    parts = part_row(messages)
-    return parts[:-1] if parts and parts[-1]["role"] == "model" else parts
-
-
-@dataclass(frozen=True, slots=True)
-class ValueDifference:
-    """A place where a JSON value is not what was expected. UNSET stands for what is not there.
-
-    `steps` lead to the place in the observed value; to what should have held it, where it lacks something.
-    """
-
-    steps: Steps
-    expected: object
-    observed: object
-
-
-def value_differences(expected: m.JSON, observed: m.JSON) -> Iterator[ValueDifference]:
-    """Every place where two JSON values differ."""
-    if equal(expected, observed):
-        return
-    for steps, found, value in walk_steps(observed, expected):
-        lacking = found is ABSENT
-        yield ValueDifference(
-            steps[:-1] if lacking else steps, UNSET if value is ABSENT else value, UNSET if lacking else found
-        )
-
-
-def has_user_texts(turn: TurnView, messages: Iterable[m.Message]) -> bool:
-    """Whether every text that the user said in a turn stands among what users said."""
-    words = user_words(messages)
-    parts = turn.script.user if turn.script is not None else ()
-    return all(without_blanks([part.text]) in words for part in parts if isinstance(part, m.Text))
-
-
-def model_texts(messages: Iterable[m.Message]) -> list[str]:
-    """The visible text of every model message that has some."""
-    texts = (spoken_text(message.parts) for message in messages if message.role == "model")
-    return [text for text in texts if text]
-
-
-def system_text(call: Call) -> str:
-    """All instructions of a request, in its system field or in system messages."""
-    return "\n".join(_instructions(call))
-
-
-def instructs(call: Call, text: str) -> bool:
-    """Whether the instructions of a request have a text, in one block or message of them, or in several."""
-    texts = _instructions(call)
-    return any(text.strip() in border.join(texts) for border in ("\n", "", "\n\n"))
-
-
-def _instructions(call: Call) -> list[str]:
-    texts = [part.text for part in call.system if isinstance(part, m.Text)]
-    return [*texts, *(message.text for message in call.messages if message.role == "system")]
-
-
-def part_kinds(parts: Iterable[m.Part]) -> list[str]:
-    """The order of text and calls: `["text", "call", "call"]`; neighbouring texts count once."""
-    kinds: list[str] = []
-    for part in parts:
-        if isinstance(part, m.FunctionCall):
-            kinds.append("call")
-        elif isinstance(part, m.Text) and part.text.strip() and kinds[-1:] != ["text"]:
-            kinds.append("text")
-    return kinds
-
-
 def by_place(view: View, read: Iterable[tuple[ProviderCall, m.JSON]]) -> m.JSON:
     """Readings keyed by place, with ids replaced by aliases: the usual form of an aspect. None when there are none.
 
@@ -516,45 +308,3 @@ def _strings_with(text: str, value: m.JSON, *steps: str | int) -> Iterator[str]:
     elif isinstance(value, list):
         for number, item in enumerate(value):
             yield from _strings_with(text, item, *steps, number)
-
-
-def too_long(exchange: Exchange | None) -> bool:
-    """Whether the API's answer says that the prompt does not fit its window."""
-    return exchange is not None and exchange.error_meaning == "context-limit"
-
-
-def makes_room(call: ProviderCall) -> bool:
-    """Whether the session may rightly collect history because of this call.
-
-    A request of too many bytes (413) is no prompt of too many tokens, but an adapter may say that less would do.
-    """
-    raised = {call.failed.error, *call.failed.bases} if call.failed is not None else set()
-    return too_long(call.last) or ContextLimitError.__name__ in raised
-
-
-def outgrew_window(view: View, earlier: Sequence[m.Message], call: ProviderCall) -> bool:
-    """Whether the session has left out some of what was said `earlier`, to make room: it was told how much the model
-    takes, or an earlier call said that the prompt was too long, be that true or not."""
-    before = (one for one in view.calls if one.index < call.index)
-    if "context_tokens" not in view.scenario.options and not any(map(makes_room, before)):
-        return False
-    return not m.same_history(earlier, call.began.messages[: len(earlier)], ids=False)
-
-
-def matched_results(
-    history: Iterable[m.Message], sent: Iterable[m.Message]
-) -> Iterator[tuple[m.ToolResult, m.ToolResult]]:
-    """The results of the session, each with its counterpart on the wire; ids may come again in later turns."""
-    left: dict[str, list[m.ToolResult]] = {}
-    for result in results_in(sent):
-        left.setdefault(result.call_id, []).append(result)
-    for result in results_in(history):
-        if left.get(result.call_id):
-            yield result, left[result.call_id].pop(0)
-
-
-def matched_calls(
-    history: Iterable[m.Message], sent: Iterable[m.Message]
-) -> Iterator[tuple[m.FunctionCall, m.FunctionCall]]:
-    """The calls of the session, each with its counterpart on the wire."""
-    yield from pair_calls(calls_made(history), calls_made(sent))

@@ -22,7 +22,8 @@ from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, TokenUsage
 from turnproof.run.transcript import CallBegan, SpanMade, ToolRun
 
-from .reading import calls_in, once_per_view, results_in
+from .content import calls_in, results_in
+from .reading import once_per_view
 from .steps import Step, turns_done
 
 _MODEL_CALLS = frozenset({"chat", "generate_content", "text_completion"})

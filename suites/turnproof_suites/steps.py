@@ -30,7 +30,10 @@ from turnproof.messages import (
 )
 from turnproof.run.transcript import Event, HistorySnapshot, Refused
 
-from .reading import ValueDifference, once_per_view, spoken_text, too_long, value_differences
+from .content import spoken_text
+from .context_room import too_long
+from .part_rows import ValueDifference, value_differences
+from .reading import once_per_view
 
 E = TypeVar("E", bound=Event)
 

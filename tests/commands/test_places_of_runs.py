@@ -47,4 +47,5 @@ def test_a_command_makes_its_runs_within_the_limits_of_the_settings(
         main(words.split())
     (settings,) = request.value.args
     assert settings["limits"] == Limits(memory=512 * 1024 * 1024, processes=9)
-    assert settings["on_starved"] is report_starved
+    found = settings["reports"].starved if "reports" in settings else settings["on_starved"]
+    assert found is report_starved

@@ -6,7 +6,7 @@ import pytest
 
 from turnproof.dialects.base import Call
 from turnproof.messages import Message, Part, Text
-from turnproof_suites.reading import instructs
+from turnproof_suites.content import instructs
 
 TEXT = "You keep a greenhouse log."
 

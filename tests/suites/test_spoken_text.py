@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from turnproof.messages import Text
-from turnproof_suites.reading import spoken_as, spoken_text
+from turnproof_suites.content import spoken_as, spoken_text
 
 SENT = (Text("Bed 3 is dry,"), Text("bed 4 is wet."))
 

@@ -17,7 +17,7 @@ from turnproof.run.transcript import (
     WireRequest,
 )
 from turnproof_suites.checks_thinking import _is_redacted, _whole_thoughts
-from turnproof_suites.reading import run_text, thought_runs
+from turnproof_suites.content import run_text, thought_runs
 
 from .build import RunBuilder, body_with, changed_request, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from agno.exceptions import AgnoError, ContextWindowExceededError, ModelAuthenticationError, ModelRateLimitError
@@ -16,15 +15,16 @@ from turnproof import messages as m
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding, Endpoint
 
+from . import services
 from .agno_calls import AgnoCalls, model_arguments
 from .agno_messages import AgnoMessages
 from .callbacks import notify, notify_at_end, pieces
-from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_tool
 from .google_transport import keep_on_httpx
 from .http_errors import class_of_status
 from .named_errors import named_errors
 from .sdk_errors import typed_error
+from .services import Service
 
 KINDS: dict[type[AgnoError], type[errors.ProviderError]] = {
     ContextWindowExceededError: errors.ContextLimitError,
@@ -127,20 +127,19 @@ def _gemini(**arguments: Any) -> Any:
     return Gemini(**arguments)
 
 
-def _binding(provider: str, dialect: str, model: str, opener: Callable[..., Any], **claims: Any) -> Binding:
-    return Binding(
-        name=f"agno-{provider}",
-        dialect=dialect,
-        model=model,
-        capabilities=replace(
-            COMMON_CAPABILITIES, finish_reasons=False, part_order=False, separate_thoughts=False, **claims
-        ),
-        open_stateless=lambda endpoint: Agno(endpoint, opener, dialect),
-        package="agno",
-        reproducer=AgnoCalls(dialect, named_errors(KINDS.items())),
+def _binding(service: Service, opener: Callable[..., Any], **claims: Any) -> Binding:
+    return service.binding(
+        "agno",
+        lambda endpoint: Agno(endpoint, opener, service.dialect),
+        "agno",
+        AgnoCalls(service.dialect, named_errors(KINDS.items())),
+        finish_reasons=False,
+        part_order=False,
+        separate_thoughts=False,
+        **claims,
     )
 
 
-ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", claude, thinking=True)
-OPENAI = _binding("openai", "openai-chat", "gpt-5-mini", _openai)
-GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", _gemini, thinking=True)
+ANTHROPIC = _binding(services.ANTHROPIC, claude, thinking=True)
+OPENAI = _binding(services.OPENAI, _openai)
+GEMINI = _binding(services.GEMINI, _gemini, thinking=True)

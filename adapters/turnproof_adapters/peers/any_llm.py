@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from any_llm import AnyLLM, exceptions
@@ -14,15 +13,16 @@ from turnproof.messages import FinishReason, Message, ProviderResponse
 from turnproof.provider import Binding, Endpoint
 
 from .._errors import retry_after
+from . import services
 from .any_llm_calls import AnyLLMCalls, AnyLLMMessages, call_arguments
 from .callbacks import notify, notify_at_end, pieces, without_unfinished
-from .capabilities import COMMON_CAPABILITIES
 from .chat_chunks import whole_message
 from .chat_messages import chat_messages, chat_usage, finish_reason
 from .google_transport import keep_on_httpx
 from .http_errors import class_of_status
 from .named_errors import named_errors
 from .sdk_errors import typed_error
+from .services import Service
 
 ERRORS: tuple[tuple[type[Exception], type[errors.ProviderError]], ...] = (
     (exceptions.ContextLengthExceededError, errors.ContextLimitError),
@@ -105,19 +105,19 @@ def _typed(error: Any) -> errors.ProviderError:
     return typed
 
 
-def _binding(provider: str, dialect: str, model: str, **claims: Any) -> Binding:
-    return Binding(
-        name=f"any-llm-{provider}",
-        dialect=dialect,
-        model=model,
+def _binding(service: Service, **claims: Any) -> Binding:
+    return service.binding(
+        "any-llm",
+        lambda endpoint: AnyLLMAdapter(endpoint, service.name, service.dialect),
+        "any-llm-sdk",
+        AnyLLMCalls(service.name, service.dialect, named_errors(ERRORS)),
         # A message has no order of text and calls, and one text for all its thinking.
-        capabilities=replace(COMMON_CAPABILITIES, part_order=False, separate_thoughts=False, **claims),
-        open_stateless=lambda endpoint: AnyLLMAdapter(endpoint, provider, dialect),
-        package="any-llm-sdk",
-        reproducer=AnyLLMCalls(provider, dialect, named_errors(ERRORS)),
+        part_order=False,
+        separate_thoughts=False,
+        **claims,
     )
 
 
-ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", thinking=True)
-OPENAI = _binding("openai", "openai-chat", "gpt-5-mini")
-GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", thinking=True)
+ANTHROPIC = _binding(services.ANTHROPIC, thinking=True)
+OPENAI = _binding(services.OPENAI)
+GEMINI = _binding(services.GEMINI, thinking=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from google.adk.models import LlmRequest
@@ -13,12 +12,13 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text
 from turnproof.provider import Binding, Endpoint
 
+from . import services
 from .callbacks import notify, notify_at_end, pieces
-from .capabilities import COMMON_CAPABILITIES
 from .google_adk_calls import AdkCalls
 from .google_adk_messages import AdkMessages, request_config, token_usage
 from .google_transport import keep_on_httpx
 from .sdk_errors import passed_error
+from .services import Service
 
 FINISH = {
     "STOP": "stop",
@@ -104,17 +104,17 @@ def _gemini(endpoint: Endpoint) -> Any:
     return Gemini(model=endpoint.model, client_kwargs=client)
 
 
-def _binding(name: str, dialect: str, model: str, opener: Callable[[Endpoint], Any], **claims: Any) -> Binding:
-    return Binding(
-        name=f"google-adk-{name}",
-        dialect=dialect,
-        model=model,
-        capabilities=replace(COMMON_CAPABILITIES, thinking=True, result_images=True, **claims),
-        open_stateless=lambda endpoint: Adk(endpoint, opener, dialect),
-        package="google-adk",
-        reproducer=AdkCalls(dialect),
+def _binding(service: Service, opener: Callable[[Endpoint], Any], **claims: Any) -> Binding:
+    return service.binding(
+        "google-adk",
+        lambda endpoint: Adk(endpoint, opener, service.dialect),
+        "google-adk",
+        AdkCalls(service.dialect),
+        thinking=True,
+        result_images=True,
+        **claims,
     )
 
 
-ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", _anthropic, image_urls=False)
-GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", _gemini)
+ANTHROPIC = _binding(services.ANTHROPIC, _anthropic, image_urls=False)
+GEMINI = _binding(services.GEMINI, _gemini)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from haystack.dataclasses import ChatMessage
@@ -15,11 +14,12 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text, ToolSchema, thaw
 from turnproof.provider import Binding, Endpoint
 
+from . import services
 from .callbacks import notify, notify_at_end
-from .capabilities import COMMON_CAPABILITIES
 from .haystack_calls import HaystackCalls, generation_arguments
 from .haystack_messages import HaystackMessages, token_usage
 from .sdk_errors import raised_as, wrapped_error
+from .services import Service
 
 FINISH = {"stop": "stop", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "safety"}
 
@@ -123,29 +123,18 @@ def _gemini(endpoint: Endpoint, generation: dict[str, Any]) -> Any:
     return generator
 
 
-def _binding(name: str, dialect: str, model: str, opener: Callable[..., Any], package: str, **claims: Any) -> Binding:
-    return Binding(
-        name=f"haystack-{name}",
-        dialect=dialect,
-        model=model,
-        # A message has one text, in front of its calls.
-        capabilities=replace(COMMON_CAPABILITIES, image_urls=False, part_order=False, **claims),
-        open_stateless=lambda endpoint: Haystack(endpoint, opener, dialect),
-        package=package,
-        reproducer=HaystackCalls(dialect),
+def _binding(service: Service, opener: Callable[..., Any], package: str, **claims: Any) -> Binding:
+    return service.binding(
+        "haystack",
+        lambda endpoint: Haystack(endpoint, opener, service.dialect),
+        package,
+        HaystackCalls(service.dialect),
+        image_urls=False,
+        part_order=False,  # a message has one text, in front of its calls
+        **claims,
     )
 
 
-ANTHROPIC = _binding(
-    "anthropic",
-    "anthropic-messages",
-    "claude-sonnet-4-6",
-    _anthropic,
-    "anthropic-haystack",
-    thinking=True,
-    result_images=True,
-)
-OPENAI = _binding("openai", "openai-chat", "gpt-5-mini", _openai, "haystack-ai")
-GEMINI = _binding(
-    "gemini", "gemini", "gemini-2.5-flash", _gemini, "google-genai-haystack", thinking=True, separate_thoughts=False
-)
+ANTHROPIC = _binding(services.ANTHROPIC, _anthropic, "anthropic-haystack", thinking=True, result_images=True)
+OPENAI = _binding(services.OPENAI, _openai, "haystack-ai")
+GEMINI = _binding(services.GEMINI, _gemini, "google-genai-haystack", thinking=True, separate_thoughts=False)

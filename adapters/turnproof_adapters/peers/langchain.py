@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -18,13 +17,14 @@ from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResp
 from turnproof.provider import Binding, Endpoint
 
 from .._errors import retry_after
+from . import services
 from .callbacks import notify, notify_at_end, pieces, without_unfinished
-from .capabilities import COMMON_CAPABILITIES
 from .google_transport import keep_on_httpx
 from .langchain_calls import FINISH_KEYS, ChatModel, LangChainCalls
 from .langchain_messages import LangChainMessages, library_tool, token_usage
 from .named_errors import named_errors
 from .sdk_errors import typed_error
+from .services import Service
 
 FINISH = {
     "end_turn": "stop",
@@ -146,37 +146,29 @@ def _typed(error: Exception) -> errors.ProviderError | None:
     return typed
 
 
-def _binding(name: str, dialect: str, model: str, chat_model: ChatModel, **claims: Any) -> Binding:
-    return Binding(
-        name=f"langchain-{name}",
-        dialect=dialect,
-        model=model,
-        capabilities=replace(COMMON_CAPABILITIES, **claims),
-        open_stateless=lambda endpoint: LangChain(endpoint, chat_model, dialect),
-        package=chat_model.packages[0],
-        reproducer=LangChainCalls(chat_model, dialect, named_errors(ERRORS)),
+def _binding(service: Service, chat_model: ChatModel, **claims: Any) -> Binding:
+    return service.binding(
+        "langchain",
+        lambda endpoint: LangChain(endpoint, chat_model, service.dialect),
+        chat_model.packages[0],
+        LangChainCalls(chat_model, service.dialect, named_errors(ERRORS)),
+        **claims,
     )
 
 
 ANTHROPIC = _binding(
-    "anthropic",
-    "anthropic-messages",
-    "claude-sonnet-4-6",
+    services.ANTHROPIC,
     ChatModel("langchain_anthropic", "ChatAnthropic", ("langchain-anthropic", "anthropic"), {"stream_usage": True}),
     thinking=True,
     result_images=True,
 )
 OPENAI = _binding(
-    "openai",
-    "openai-chat",
-    "gpt-5-mini",
+    services.OPENAI,
     ChatModel("langchain_openai", "ChatOpenAI", ("langchain-openai", "openai"), {"stream_usage": True}),
     part_order=False,  # a message of chat completions has no order of text and calls
 )
 RESPONSES = _binding(
-    "responses",
-    "openai-responses",
-    "gpt-5-mini",
+    services.RESPONSES,
     ChatModel(
         "langchain_openai",
         "ChatOpenAI",
@@ -186,9 +178,7 @@ RESPONSES = _binding(
     thinking=True,
 )
 GEMINI = _binding(
-    "gemini",
-    "gemini",
-    "gemini-2.5-flash",
+    services.GEMINI,
     ChatModel(
         "langchain_google_genai",
         "ChatGoogleGenerativeAI",

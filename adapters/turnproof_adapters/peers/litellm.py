@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # read at import; otherwise the table of prices is downloaded
@@ -16,13 +15,14 @@ from turnproof.messages import FinishReason, Message, ProviderResponse
 from turnproof.provider import Binding, Endpoint
 
 from .._errors import retry_after
+from . import services
 from .callbacks import notify, notify_at_end, pieces, without_unfinished
-from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_messages, chat_usage, finish_reason
 from .http_errors import class_of_status
 from .litellm_calls import API_PATHS, LiteLLMCalls, call_arguments
 from .litellm_messages import LiteLLMMessages
 from .named_errors import named_errors
+from .services import Service
 
 NATIVE_FINISH = {
     "refusal": FinishReason.REFUSAL,
@@ -115,19 +115,17 @@ def _typed(error: Any) -> errors.ProviderError:
     return typed
 
 
-def _binding(provider: str, dialect: str, model: str, **claims: Any) -> Binding:
-    return Binding(
-        name=f"litellm-{provider}",
-        dialect=dialect,
-        model=model,
-        # A message has no order of text and calls.
-        capabilities=replace(COMMON_CAPABILITIES, part_order=False, **claims),
-        open_stateless=lambda endpoint: LiteLLM(endpoint, provider, dialect),
-        package="litellm",
-        reproducer=LiteLLMCalls(provider, dialect, named_errors(ERRORS)),
+def _binding(service: Service, **claims: Any) -> Binding:
+    return service.binding(
+        "litellm",
+        lambda endpoint: LiteLLM(endpoint, service.name, service.dialect),
+        "litellm",
+        LiteLLMCalls(service.name, service.dialect, named_errors(ERRORS)),
+        part_order=False,  # a message has no order of text and calls
+        **claims,
     )
 
 
-ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", thinking=True, result_images=True)
-OPENAI = _binding("openai", "openai-chat", "gpt-5-mini")
-GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", thinking=True)
+ANTHROPIC = _binding(services.ANTHROPIC, thinking=True, result_images=True)
+OPENAI = _binding(services.OPENAI)
+GEMINI = _binding(services.GEMINI, thinking=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from llama_index.core.llms import ChatMessage
@@ -12,11 +11,12 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, TokenUsage
 from turnproof.provider import Binding, Endpoint
 
+from . import services
 from .callbacks import notify, notify_at_end, pieces
-from .capabilities import COMMON_CAPABILITIES
 from .llama_index_calls import LlamaIndexCalls, class_arguments, finish_word, library_class, library_tools
 from .llama_index_messages import LlamaIndexMessages, token_usage
 from .sdk_errors import passed_error
+from .services import Service
 
 FINISH = {
     "end_turn": "stop",
@@ -107,18 +107,17 @@ def _tell(answer: Any, known: int, listeners: Mapping[str, Any]) -> int:
     return len(new)
 
 
-def _binding(name: str, dialect: str, model: str, **claims: Any) -> Binding:
-    return Binding(
-        name=f"llama-index-{name}",
-        dialect=dialect,
-        model=model,
-        capabilities=replace(COMMON_CAPABILITIES, image_urls=False, **claims),
-        open_stateless=lambda endpoint: LlamaIndex(endpoint, dialect),
-        package=f"llama-index-llms-{'google-genai' if name == 'gemini' else name}",
-        reproducer=LlamaIndexCalls(dialect),
+def _binding(service: Service, package: str, **claims: Any) -> Binding:
+    return service.binding(
+        "llama-index",
+        lambda endpoint: LlamaIndex(endpoint, service.dialect),
+        f"llama-index-llms-{package}",
+        LlamaIndexCalls(service.dialect),
+        image_urls=False,
+        **claims,
     )
 
 
-ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", thinking=True, result_images=True)
-OPENAI = _binding("openai", "openai-chat", "gpt-5-mini", part_order=False)
-GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", thinking=True)
+ANTHROPIC = _binding(services.ANTHROPIC, "anthropic", thinking=True, result_images=True)
+OPENAI = _binding(services.OPENAI, "openai", part_order=False)
+GEMINI = _binding(services.GEMINI, "google-genai", thinking=True)

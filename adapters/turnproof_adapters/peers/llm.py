@@ -15,11 +15,12 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, ToolSchema, thaw
 from turnproof.provider import Binding, Endpoint
 
+from . import services
 from .callbacks import notify, notify_at_end, pieces
-from .capabilities import COMMON_CAPABILITIES
 from .llm_calls import LlmCalls, model_arguments, prompt_options
 from .llm_messages import FINISH, LlmMessages, finish_of, token_usage
 from .sdk_errors import passed_error, raised_as
+from .services import Service
 
 
 class Llm:
@@ -90,25 +91,15 @@ def _openai(url: str, client: dict[str, Any], arguments: dict[str, Any]) -> Any:
     return chat
 
 
-def _binding(name: str, dialect: str, model: str, opener: Callable[..., Any], package: str, **claims: Any) -> Binding:
-    return Binding(
-        name=f"llm-{name}",
-        dialect=dialect,
-        model=model,
-        capabilities=replace(COMMON_CAPABILITIES, **claims),
-        open_stateless=lambda endpoint: Llm(endpoint, opener, dialect),
-        package=package,
-        reproducer=LlmCalls(dialect),
+def _binding(service: Service, opener: Callable[..., Any], package: str, **claims: Any) -> Binding:
+    return service.binding(
+        "llm",
+        lambda endpoint: Llm(endpoint, opener, service.dialect),
+        package,
+        LlmCalls(service.dialect),
+        **claims,
     )
 
 
-ANTHROPIC = _binding(
-    "anthropic",
-    "anthropic-messages",
-    "claude-sonnet-4-6",
-    _anthropic,
-    "llm-anthropic",
-    thinking=True,
-    opaque_thinking=True,
-)
-OPENAI = _binding("openai", "openai-chat", "gpt-4.1-mini", _openai, "llm", part_order=False)
+ANTHROPIC = _binding(services.ANTHROPIC, _anthropic, "llm-anthropic", thinking=True, opaque_thinking=True)
+OPENAI = _binding(replace(services.OPENAI, model="gpt-4.1-mini"), _openai, "llm", part_order=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from mirascope import llm
@@ -15,11 +14,12 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, ToolSchema
 from turnproof.provider import Binding, Endpoint
 
+from . import services
 from .callbacks import notify, notify_at_end, pieces
-from .capabilities import COMMON_CAPABILITIES
 from .mirascope_calls import MirascopeCalls, model_parameters
 from .mirascope_messages import MirascopeMessages, raw_model_and_finish, token_usage, tool_parameters
 from .sdk_errors import passed_error, raised_as
+from .services import Service
 
 FINISH = {"max_tokens": "max_tokens", "refusal": "refusal", "context_length_exceeded": "context_limit"}
 """The library has no word for an answer that ended as it should."""
@@ -96,17 +96,15 @@ def _openai(**where: str) -> Any:
     return OpenAICompletionsProvider(**where)
 
 
-def _binding(name: str, dialect: str, model: str, opener: Callable[..., Any], **claims: Any) -> Binding:
-    return Binding(
-        name=f"mirascope-{name}",
-        dialect=dialect,
-        model=model,
-        capabilities=replace(COMMON_CAPABILITIES, **claims),
-        open_stateless=lambda endpoint: Mirascope(endpoint, opener, dialect),
-        package="mirascope",
-        reproducer=MirascopeCalls(dialect),
+def _binding(service: Service, opener: Callable[..., Any], **claims: Any) -> Binding:
+    return service.binding(
+        "mirascope",
+        lambda endpoint: Mirascope(endpoint, opener, service.dialect),
+        "mirascope",
+        MirascopeCalls(service.dialect),
+        **claims,
     )
 
 
-ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", _anthropic, thinking=True)
-OPENAI = _binding("openai", "openai-chat", "gpt-5-mini", _openai)
+ANTHROPIC = _binding(services.ANTHROPIC, _anthropic, thinking=True)
+OPENAI = _binding(services.OPENAI, _openai)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from PIL import Image
 from smolagents.models import ChatMessage, OpenAIModel, agglomerate_stream_deltas
 
 from turnproof.messages import Message, ProviderResponse
-from turnproof.provider import Binding, Endpoint
+from turnproof.provider import Endpoint
 
+from . import services
 from .callbacks import notify, notify_at_end
-from .capabilities import COMMON_CAPABILITIES
 from .sdk_errors import passed_error, raised_as
 from .smolagents_calls import SmolCalls, model_arguments, tool_arguments
 from .smolagents_messages import read_message, written_messages
@@ -58,23 +57,18 @@ def _chat_message(written: Mapping[str, Any]) -> ChatMessage:
     return ChatMessage.from_dict({**written, "content": content})
 
 
-OPENAI = Binding(
-    name="smolagents-openai",
-    dialect="openai-chat",
-    model="gpt-5-mini",
-    capabilities=replace(
-        COMMON_CAPABILITIES,
-        # A stream is a plain generator whose reads nothing interrupts.
-        cancel=False,
-        cancel_batch=False,
-        documents=False,
-        image_urls=False,
-        # What the library gives has no finish reason, and one text in front of its calls, which go back as texts.
-        finish_reasons=False,
-        native_calls=False,
-        part_order=False,
-    ),
-    open_stateless=Smol,
-    package="smolagents",
-    reproducer=SmolCalls(),
+OPENAI = services.OPENAI.binding(
+    "smolagents",
+    Smol,
+    "smolagents",
+    SmolCalls(),
+    # A stream is a plain generator whose reads nothing interrupts.
+    cancel=False,
+    cancel_batch=False,
+    documents=False,
+    image_urls=False,
+    # What the library gives has no finish reason, and one text in front of its calls, which go back as texts.
+    finish_reasons=False,
+    native_calls=False,
+    part_order=False,
 )

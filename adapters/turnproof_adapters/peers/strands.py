@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from strands.event_loop.streaming import process_stream
@@ -14,10 +13,11 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
 from turnproof.provider import Binding, Endpoint
 
+from . import services
 from .callbacks import notify, notify_at_end, pieces
-from .capabilities import COMMON_CAPABILITIES
 from .google_transport import keep_on_httpx
 from .sdk_errors import typed_error
+from .services import Service
 from .strands_calls import StrandsCalls, model_arguments
 from .strands_messages import StrandsMessages, system_text, token_usage, tool_spec
 
@@ -99,20 +99,17 @@ def _gemini(**arguments: Any) -> Any:
     return GeminiModel(**arguments)
 
 
-def _binding(provider: str, dialect: str, model: str, opener: Callable[..., Any], **claims: Any) -> Binding:
-    return Binding(
-        name=f"strands-{provider}",
-        dialect=dialect,
-        model=model,
-        capabilities=replace(COMMON_CAPABILITIES, image_urls=False, **claims),
-        open_stateless=lambda endpoint: Strands(endpoint, opener, provider, dialect),
-        package="strands-agents",
-        reproducer=StrandsCalls(provider, dialect),
+def _binding(service: Service, opener: Callable[..., Any], **claims: Any) -> Binding:
+    return service.binding(
+        "strands",
+        lambda endpoint: Strands(endpoint, opener, service.name, service.dialect),
+        "strands-agents",
+        StrandsCalls(service.name, service.dialect),
+        image_urls=False,
+        **claims,
     )
 
 
-ANTHROPIC = _binding(
-    "anthropic", "anthropic-messages", "claude-sonnet-4-6", _anthropic, thinking=True, result_images=True
-)
-OPENAI = _binding("openai", "openai-chat", "gpt-5-mini", _openai)
-GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", _gemini, thinking=True)
+ANTHROPIC = _binding(services.ANTHROPIC, _anthropic, thinking=True, result_images=True)
+OPENAI = _binding(services.OPENAI, _openai)
+GEMINI = _binding(services.GEMINI, _gemini, thinking=True)

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Protocol, Self, TextIO
 
 from ..judge.verdict import Status
+from ..run.driver.run_place import PlaceReports
 from .progress_display import Lines, LiveDisplay, State, is_live
 from .progress_rate import Pace
 
@@ -142,6 +143,11 @@ def progress(
     the CPU time of its process does without.
     """
     return Progress(command, ticks=ticks, file=file or sys.stderr, clock=clock)
+
+
+def place_reports(tracker: Telling) -> PlaceReports:
+    """What a command shows of the place that makes its runs."""
+    return PlaceReports(starved=report_starved, workers=tracker.workers, dashboard=report_dashboard)
 
 
 def report_starved(words: str) -> None:

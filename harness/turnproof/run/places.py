@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from ..errors import UsageError
 from ..subject import Subject
@@ -10,7 +10,7 @@ from .backends import Backends
 from .cluster.runner import ClusterOptions, ClusterRunner
 from .driver import Runner
 from .driver.limits import NO_LIMITS, Limits
-from .driver.run_place import RunPlace
+from .driver.run_place import NO_REPORTS, PlaceReports, RunPlace
 from .driver.runner import TIME_LIMIT
 from .emulation import Emulation
 
@@ -25,9 +25,7 @@ def run_place(
     responders: Backends | Emulation | None = None,
     time_limit: float = TIME_LIMIT,
     limits: Limits = NO_LIMITS,
-    on_starved: Callable[[str], None] = lambda words: None,
-    on_workers: Callable[[int], None] = lambda count: None,
-    on_ready: Callable[[str], None] = lambda dashboard: None,
+    reports: PlaceReports = NO_REPORTS,
     mutants: Iterable[str] = (),
     environment: Mapping[str, str | None] | None = None,
     names: Mapping[str, str] | None = None,
@@ -47,7 +45,7 @@ def run_place(
             responders=responders,
             time_limit=time_limit,
             limits=limits,
-            on_starved=on_starved,
+            on_starved=reports.starved,
             bindings={spec: subjects[spec].session for spec in names or ()},
         )
     if in_process:
@@ -59,9 +57,7 @@ def run_place(
         responders=responders,
         time_limit=time_limit,
         limits=limits,
-        on_starved=on_starved,
-        on_workers=on_workers,
-        on_ready=on_ready,
+        reports=reports,
         mutants=mutants,
         environment=environment,
         names=names,

@@ -12,7 +12,7 @@ from turnproof._base.exit_codes import Exit
 from turnproof.commands.handoff import Handoff, HandoffOptions, engine, hand_over
 from turnproof.errors import BindingError, UsageError
 from turnproof.report.progress import Silence
-from turnproof.run.driver.run_place import RunPlace
+from turnproof.run.driver.run_place import PlaceReports, RunPlace
 from turnproof.run.places import run_place
 
 JOURNEY = str(Path(__file__).with_name("journey.yaml"))
@@ -114,9 +114,9 @@ def test_progress_counts_the_runs_of_all_legs_and_knows_what_is_left(monkeypatch
 def test_progress_shows_the_workers_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     tracker = RecordedProgress()
 
-    def on_a_cluster(cluster: object, subjects: Any, *, on_workers: Any, **options: Any) -> RunPlace:
-        on_workers(3)
-        return run_place(None, subjects, on_workers=on_workers, **options)
+    def on_a_cluster(cluster: object, subjects: Any, *, reports: PlaceReports, **options: Any) -> RunPlace:
+        reports.workers(3)
+        return run_place(None, subjects, reports=reports, **options)
 
     monkeypatch.setattr(engine, "progress", lambda command: tracker)
     monkeypatch.setattr(engine, "run_place", on_a_cluster)

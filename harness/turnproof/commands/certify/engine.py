@@ -27,7 +27,7 @@ from ...judge.run_log import AdapterLine, ControlResult, Header, RequirementLine
 from ...report import write_reports
 from ...report._inline_text import printable
 from ...report.begin_run import begin_run
-from ...report.progress import progress, report_dashboard, report_starved
+from ...report.progress import place_reports, progress
 from ...report.scenario_copies import copy_scenarios
 from ...run.backends import Backends, choose_backend
 from ...run.bindings import resolve_subject
@@ -81,9 +81,7 @@ def certify(options: CertifyOptions) -> int:
                 in_process=options.in_process or options.watching,
                 responders=backends,
                 limits=limits_of(options.config.settings.workers),
-                on_starved=report_starved,
-                on_workers=tracker.workers,
-                on_ready=report_dashboard,
+                reports=place_reports(tracker),
             )
         )
         tracker.stage("controls")

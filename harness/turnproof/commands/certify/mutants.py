@@ -28,7 +28,7 @@ from ...errors import CatalogueError
 from ...judge.requirements import Requirement, Suite, in_words, load_suite
 from ...judge.view import View
 from ...provider import Path
-from ...report.progress import Telling, progress, report_dashboard, report_starved
+from ...report.progress import Telling, place_reports, progress, report_starved
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner, RunSpec
 from ...run.driver.mutation import Mutant, all_mutants, mutant_named
@@ -273,9 +273,7 @@ class Runs:
             seed=options.seed,
             mutants=[trial.name for trial in trials],
             limits=options.limits,
-            on_workers=self.progress.workers,
-            on_ready=report_dashboard,
-            on_starved=report_starved,
+            reports=place_reports(self.progress),
         )
         with self._resumable(place, stored_runs) as found:
             found.run_all((*control, *broken), self.add_run, on_begin=lambda spec: self.progress.started(_name(spec)))

@@ -25,7 +25,7 @@ from ...provider import PATHS, Difference
 from ...report._inline_text import printable
 from ...report.begin_run import begin_run
 from ...report.comparison import ComparisonReport, Setting, comparison_report
-from ...report.progress import progress, report_dashboard, report_starved
+from ...report.progress import place_reports, progress
 from ...report.write import COMPARISON_REPORTS
 from ...run.backends import Backends, choose_backend
 from ...run.bindings import resolve_subject
@@ -193,9 +193,7 @@ def _measured(
                 in_process=options.in_process,
                 responders=backends,
                 limits=limits_of(options.config.settings.workers),
-                on_workers=tracker.workers,
-                on_ready=report_dashboard,
-                on_starved=report_starved,
+                reports=place_reports(tracker),
             )
         )
         known = earlier.lines

@@ -19,7 +19,7 @@ from ...dialects import api_of
 from ...errors import UsageError
 from ...judge.declarations import excused_for, with_settings
 from ...judge.requirements import Level, Requirement, load_suite
-from ...report.progress import Silence, Telling, report_dashboard, report_starved
+from ...report.progress import Silence, Telling, place_reports
 from ...run.bindings import resolve_subject
 from ...run.driver.limits import limits_of
 from ...run.driver.run_place import RunPlace
@@ -94,9 +94,7 @@ def _place(options: ExploreOptions, subject: Subject, tracker: Telling, stack: E
         in_process=options.in_process,
         time_limit=TIME_LIMIT,
         limits=limits_of(options.config.settings.workers),
-        on_workers=tracker.workers,
-        on_ready=report_dashboard,
-        on_starved=report_starved,
+        reports=place_reports(tracker),
     )
     if options.resume:
         stack.enter_context(locked(options.out))

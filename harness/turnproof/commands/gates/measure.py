@@ -13,7 +13,7 @@ from ...judge.requirements import Suite
 from ...judge.run_log import RunWriter
 from ...judge.view import View
 from ...report.begin_run import begin_run
-from ...report.progress import progress, report_starved
+from ...report.progress import place_reports, progress
 from ...run.backends import Backends
 from ...run.bindings import subject_of
 from ...run.cluster.runner import ClusterOptions
@@ -126,8 +126,7 @@ class GateRunner:
                 in_process=options.in_process,
                 responders=self.backends,
                 limits=limits_of(options.config.settings.workers),
-                on_workers=tracker.workers,
-                on_starved=report_starved,
+                reports=place_reports(tracker),
                 environment=environment,
                 names={candidate.spec: subject.name} if "@" in subject.name else {},
             )

@@ -27,7 +27,7 @@ from ...judge.view import View
 from ...messages import Message
 from ...provider import Path as AdapterPath
 from ...report.handoff import Handoff, Leg, Party, Route
-from ...report.progress import Telling, progress, report_dashboard, report_starved
+from ...report.progress import Telling, place_reports, progress
 from ...run.bindings import resolve_subject
 from ...run.cluster.runner import ClusterOptions
 from ...run.driver import RunSpec
@@ -117,9 +117,7 @@ def hand_over(options: HandoffOptions) -> Handoff:
             in_process=options.in_process,
             responders=emulation,
             limits=options.limits,
-            on_workers=tracker.workers,
-            on_ready=report_dashboard,
-            on_starved=report_starved,
+            reports=place_reports(tracker),
         )
         if store is not None and options.out is not None:
             remove(options.out, "handoff.json", "handoff.md")

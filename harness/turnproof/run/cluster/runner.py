@@ -24,7 +24,7 @@ from ..backends import Backends, cassette_roots
 from ..bindings import SubjectTable
 from ..driver import RunSpec
 from ..driver.limits import Limits
-from ..driver.run_place import Progress, RunPlace
+from ..driver.run_place import PlaceReports, Progress, RunPlace
 from ..emulation import Emulation
 from ..project_folder import project_folder
 from ..transcript import Transcript
@@ -90,8 +90,7 @@ class ClusterRunner(RunPlace):
 
     `subjects` are those that are run, by the names that specs have for them; `mutants` those that are not of a suite.
     `environment` are variables that the runs find with these values (None: not set). `names` are names for sessions
-    that share the name of their binding, by spec. `on_workers` is called with the number of workers whenever it
-    changes, and `on_ready` once, with the address of the cluster's dashboard.
+    that share the name of their binding, by spec.
     """
 
     def __init__(
@@ -103,9 +102,7 @@ class ClusterRunner(RunPlace):
         responders: Backends | Emulation | None = None,
         time_limit: float,
         limits: Limits,
-        on_starved: Callable[[str], None] = lambda words: None,
-        on_workers: Callable[[int], None] = lambda count: None,
-        on_ready: Callable[[str], None] = lambda words: None,
+        reports: PlaceReports,
         mutants: Iterable[str] = (),
         environment: Mapping[str, str | None] | None = None,
         names: Mapping[str, str] | None = None,
@@ -125,10 +122,8 @@ class ClusterRunner(RunPlace):
         self._responders = responders
         self._time_limit = time_limit
         self._limits = limits
-        self._on_starved = on_starved
+        self._reports = reports
         self._starved = False
-        self._on_workers = on_workers
-        self._on_ready = on_ready
         self._mutants = tuple(mutants)
         self._environment = dict(environment or {})
         self._names_told_apart = dict(names or {})
@@ -154,7 +149,7 @@ class ClusterRunner(RunPlace):
             stack.callback(self._cluster.forget, self._setup)
             self._look()
             self._check_workers()
-            self._on_ready(self._cluster.dashboard)
+            self._reports.dashboard(self._cluster.dashboard)
             self._stack = stack.pop_all()
         return self
 
@@ -240,7 +235,7 @@ class ClusterRunner(RunPlace):
                 self._responders.add_issued(spec, issued)
         if finished.starved and not self._starved:
             self._starved = True
-            self._on_starved(f"on a worker of the cluster, {finished.starved}")
+            self._reports.starved(f"on a worker of the cluster, {finished.starved}")
         for spec, transcript in zip(specs, transcripts, strict=True):
             done(spec, transcript)
 
@@ -255,7 +250,7 @@ class ClusterRunner(RunPlace):
         threads = self._cluster.threads()
         if len(threads) != self._workers:
             self._workers = len(threads)
-            self._on_workers(len(threads))
+            self._reports.workers(len(threads))
         self._slots = max(1, sum(threads.values()))
         if threads:
             self._alone_since = None

@@ -28,6 +28,22 @@ class Progress:
         return self.stop is not None and self.stop.is_set()
 
 
+@dataclass(frozen=True, slots=True)
+class PlaceReports:
+    """Where a place reports what happens to it.
+
+    `starved` gets the words when a machine has too little processor time. A cluster reports to `workers` how many
+    workers it has, whenever that changes, and once to `dashboard` the address of its dashboard.
+    """
+
+    starved: Callable[[str], None] = lambda words: None
+    workers: Callable[[int], None] = lambda count: None
+    dashboard: Callable[[str], None] = lambda address: None
+
+
+NO_REPORTS = PlaceReports()
+
+
 class RunPlace(ABC):
     """Makes runs, while its `with` lasts."""
 
