@@ -297,14 +297,14 @@ _RETRIED_TEXT = finding(
 
 @check("sessions/retried-answer-is-shown-once", needs="wire")
 def retried_answer_is_shown_once(view: View) -> Findings:
-    """Where an agent asks again after a broken stream, the reply is the answer, without what had come before it."""
+    """Where an agent asks again after a broken stream, the reply is the answer, without what had come before it.
+
+    Of a turn that fails with the stream nothing is said: its caller asks again, and sees a turn of its own.
+    """
     for turn in agent_turns(view):
         script, ended = turn.view.script, turn.view.ended
         broken = [one for one in turn.step.generated if one.fault is not None and one.text]
-        if script is None or not broken or ended is None or script.cut is not None:
-            continue
-        if ended.outcome != "answer":
-            yield Compared("streams that broke off")  # the caller hears of it, and asks again
+        if script is None or not broken or ended is None or script.cut is not None or ended.outcome != "answer":
             continue
         # What was written whole before the connection broke is an answer, however the connection ended.
         answers = turn.answer_texts or [_last_text(script)]

@@ -19,7 +19,7 @@ _STILL_THERE = finding(
 )
 
 
-@check("stored/a-deleted-conversation-is-gone", needs="calls")
+@check("stored/a-deleted-conversation-is-gone", needs="calls", probe="deletion")
 def a_deleted_conversation_is_gone(view: View) -> Findings:
     """Seen at the service, after each request behind the deletion."""
     deleted, _, later = _deletion(view)
@@ -43,7 +43,7 @@ _LOST = finding(
 )
 
 
-@check("stored/a-deletion-leaves-a-fork-alone", needs="calls")
+@check("stored/a-deletion-leaves-a-fork-alone", needs="calls", probe="deletion")
 def a_deletion_leaves_a_fork_alone(view: View) -> Findings:
     """What the fork had said before is still kept, and its next request has all that it holds."""
     _, fork, later = _deletion(view)
@@ -68,7 +68,7 @@ _NAMED = finding(
 )
 
 
-@check("stored/a-deleted-answer-is-not-named", needs="calls")
+@check("stored/a-deleted-answer-is-not-named", needs="calls", probe="deletion")
 def a_deleted_answer_is_not_named(view: View) -> Findings:
     """Of every request after the deletion, whether it was accepted or not."""
     deleted, _, later = _deletion(view)

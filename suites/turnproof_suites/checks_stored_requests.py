@@ -288,7 +288,7 @@ _UNTYPED_WITH_THE_KEY = finding(
 )
 
 
-@check("stored/another-key-loses-nothing", needs="calls")
+@check("stored/another-key-loses-nothing", needs="calls", probe="other-key")
 def another_key_loses_nothing(view: View) -> Findings:
     """Of an object whose key was changed, asked directly: the last request of the second call.
 

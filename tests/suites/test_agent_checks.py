@@ -293,8 +293,8 @@ def test_what_is_in_no_history_may_be_in_no_request() -> None:
     assert status("loss-is-not-hidden", view) is Status.HELD
 
 
-def test_a_caller_may_be_told_of_a_broken_stream() -> None:
-    assert status("retried-answer-is-shown-once", view_of("broken_off")) is Status.HELD
+def test_an_agent_whose_turn_fails_with_the_stream_has_asked_for_no_other_answer() -> None:
+    assert status("retried-answer-is-shown-once", view_of("broken_off")) is Status.INCONCLUSIVE
 
 
 def test_a_reply_may_be_the_last_answer_or_all_of_them() -> None:

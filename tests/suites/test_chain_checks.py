@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace as with_fields
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,16 @@ import pytest
 from msgspec.structs import replace
 
 import turnproof_suites
+from turnproof.commands.certify.decide import Claimed
+from turnproof.commands.certify.decide import decide as verdict_of
 from turnproof.dialects import dialect
 from turnproof.dialects.openai_responses import DIALECT
-from turnproof.judge.requirements import judge
+from turnproof.judge.requirements import judge, load_suite
+from turnproof.judge.undecided_words import why_undecided
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, Text, ToolResult
+from turnproof.run.bindings import subject_of
 from turnproof.run.driver import Runner, RunSpec
 from turnproof.run.driver.probes import other_model
 from turnproof.run.transcript import Failed, Response, RunKey, WireRequest, WireResponse
@@ -331,6 +336,55 @@ def test_a_call_under_another_key_may_fail_in_a_way_that_can_be_seen(typed: bool
     raised = spoilt(view_of("plain_text"), Response, lambda event: error, 7)
     refused = spoilt(raised, WireResponse, lambda event: replace(event, status=400), 7)
     assert status("stored/another-key-loses-nothing", refused) is expected
+
+
+def once(method: str) -> Any:
+    """The adapter's legacy path, of which a method raises when it is called a second time."""
+    opener = BINDING.open_legacy
+    assert opener is not None
+
+    def open_legacy(endpoint: Any) -> Any:
+        provider = opener(endpoint)
+        own, called = getattr(provider, method), [method]  # `opener` has called it
+
+        def second(*args: Any, **more: Any) -> Any:
+            if called:
+                raise KeyError("region")
+            return own(*args, **more)
+
+        setattr(provider, method, second)
+        return provider
+
+    return with_fields(BINDING, open_legacy=open_legacy)
+
+
+def run_with_refused(method: str) -> View:
+    """The run of an object that refuses another key, or another model."""
+    script = load(SCENARIOS / "plain_text.yaml")
+    with Runner(in_process=True, bindings={BINDING.name: once(method)}) as runner:
+        transcript = runner.run(RunSpec(BINDING.name, script, RunKey(script.name, "legacy", "batch")))
+    return View(transcript, dialect(transcript.dialect), script)
+
+
+@pytest.mark.parametrize(("method", "probe"), [("initialize", "other-key"), ("connect", "other-model")])
+def test_what_an_object_raises_when_it_is_given_another_key_or_model_is_recorded(method: str, probe: str) -> None:
+    view = run_with_refused(method)
+    assert view.transcript.end.how == "completed"
+    raised = [one for one in view.transcript.of(Failed) if one.probe == probe]
+    assert [(one.error, one.call) for one in raised] == [("KeyError", -1)]
+    assert len(view.probe_exchanges(probe)) == 1
+
+
+def test_what_was_not_asked_under_another_key_says_why() -> None:
+    view = run_with_refused("initialize")
+    claimed = Claimed.of_subject(subject_of(BINDING), (view.scenario,))
+    requirement = load_suite().catalogue["stored/another-key-loses-nothing"]
+    verdict = verdict_of(requirement, "legacy", [view], claimed)
+    assert verdict.status is Status.INCONCLUSIVE
+    (reason,) = verdict.undecided
+    words = why_undecided(reason)
+    assert words.startswith("the probe other-key was not made: the adapter raised KeyError: 'region' at ")
+    assert words.endswith("in stored/plain_text/legacy/batch")
 
 
 # -- what is read of a chain ------------------------------------------------------------------------------------------

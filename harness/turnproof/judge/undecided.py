@@ -16,6 +16,7 @@ class Obstacle(StrEnum):
     OPERATION_RAISED = "operation-raised"
     CALL_RAISED = "call-raised"
     REQUEST_REFUSED = "request-refused"
+    PROBE_RAISED = "probe-raised"
     RUN_CUT = "run-cut"
     CALLBACK_NEVER_CAME = "callback-never-came"
     NEVER_ASKED = "never-asked"
@@ -34,6 +35,8 @@ class Undecided(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     - `call-raised`: a provider call, or a turn, raised what no script asked for, in these `runs`: the exception as
       `error` with its `message`, and `raised` with its frames where they are known
     - `request-refused`: the API refused a request by `rule`, in these `runs`
+    - `probe-raised`: `probe` could not ask what it is for in these `runs`, since something raised that it did ahead of
+      its calls, such as giving an object another key; the exception as in `call-raised`
     - `run-cut`: these `runs` came to no end: `how` (`timeout`), and the first one's `detail`
     - `callback-never-came`: `callback` was never called in the runs of these `scenarios`
     - `never-asked`: in the runs of these `scenarios` the subject never did what the requirement `counts` (`requests`)
@@ -54,6 +57,7 @@ class Undecided(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     how: str = ""
     detail: str = ""
     callback: str = ""
+    probe: str = ""
     counts: str = ""
     error: str = ""
     message: str = ""

@@ -42,6 +42,9 @@ def why_undecided(reason: Undecided) -> str:
             api_words = f" ({one_line(rule.message)})" if rule is not None and rule.message else ""
             name = rule.id if rule is not None else "?"
             return f"the API refuses a request by the rule {name}{api_words}, in {_some(reason.runs)}"
+        case Obstacle.PROBE_RAISED:
+            where = _some(reason.runs)
+            return f"the probe {reason.probe} was not made: the adapter raised {_exception(reason)}, in {where}"
         case Obstacle.RUN_CUT:
             detail = f": {one_line(reason.detail)}" if reason.detail else ""
             return f"{_some(reason.runs)} did not come to the end ({reason.how}){detail}"
@@ -72,6 +75,8 @@ def what_to_do(reason: Undecided) -> str:
             return "mend the call first; what the requirement asks for comes behind it"
         case Obstacle.REQUEST_REFUSED:
             return "mend the request first: the requirement that names the rule has the place"
+        case Obstacle.PROBE_RAISED:
+            return "mend what raised: the probe asks once the object takes what is done to it ahead of a call"
         case Obstacle.RUN_CUT:
             return "find out why the run ended; run it by itself with --scenario and --in-process"
         case Obstacle.CALLBACK_NEVER_CAME:

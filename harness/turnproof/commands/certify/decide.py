@@ -154,9 +154,7 @@ def _explained(
     if not showing:
         if missing := subject.missing(requirement, scenarios_run):
             return not_claimed(f"no run shows it without what the {subject.kind} does not claim: {', '.join(missing)}")
-        found = in_runs(
-            runs, registry[requirement.id].callbacks, subject.claims, requirement.asks, requirement.operations
-        )
+        found = in_runs(runs, registry[requirement.id], subject.claims, requirement.asks, requirement.operations)
         return msgspec.structs.replace(verdict, undecided=tuple(found))
     lacking = {name: lacks for name, (_, lacks) in showing.items() if lacks}
     if len(lacking) == len(showing):
@@ -167,7 +165,7 @@ def _explained(
     reasons = (
         *in_runs(
             [view for view in runs if view.key.scenario in names],
-            registry[requirement.id].callbacks,
+            registry[requirement.id],
             subject.claims,
             requirement.asks,
             requirement.operations,

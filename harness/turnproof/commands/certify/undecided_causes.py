@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ...judge.finding import BrokenRule
-from ...judge.requirements import Requirement
+from ...judge.requirements import Check, Requirement
 from ...judge.undecided import Obstacle, Undecided
 from ...judge.view import Asked, ProviderCall, TurnView, View, broken_rule
 from ...provider import Capabilities
@@ -43,7 +43,7 @@ def runs_of(requirement: Requirement, path: str, views: Iterable[View]) -> list[
 
 def in_runs(
     views: Sequence[View],
-    callbacks: Sequence[str],
+    check: Check,
     claims: Capabilities,
     asks: Asked,
     operations: Collection[str] = (),
@@ -54,15 +54,21 @@ def in_runs(
     yield from raised_about_itself(views, about)
     yield from _raised(views, claims)
     yield from _refused(views)
+    yield from _probe_raised(views, check.probe)
     yield from cut_runs(views)
     finished = [view for view in views if view.finished]
-    silent = [name for name in callbacks if not any(_has_callback(view, name) for view in finished)] if finished else []
+    silent = (
+        [name for name in check.callbacks if not any(_has_callback(view, name) for view in finished)]
+        if finished
+        else []
+    )
     names = tuple(dict.fromkeys(view.key.scenario for view in finished if view.streamed))
     yield from (
         Undecided(kind=Obstacle.CALLBACK_NEVER_CAME, callback=name, scenarios=names) for name in silent if names
     )
     if not silent:
         troubled = {str(view.key) for view in views if _is_troubled(view, claims) or any(_refusals_of(view, about))}
+        troubled |= {str(view.key) for view in views if any(_outside_calls_of(view, check.probe))}
         calm = [view for view in finished if str(view.key) not in troubled]
         never = dict.fromkeys(view.key.scenario for view in calm if not view.asked(asks))
         shown = dict.fromkeys(view.key.scenario for view in calm if view.asked(asks))
@@ -138,6 +144,29 @@ def _raised(views: Iterable[View], claims: Capabilities) -> Iterator[Undecided]:
         first = cases[0][1]
         runs = _keys(view for view, _ in cases)
         yield Undecided(kind=Obstacle.CALL_RAISED, runs=runs, error=error, message=first.message, raised=first.raised)
+
+
+def _outside_calls_of(view: View, probe: str) -> Iterator[Failed]:
+    return (one for one in view.transcript.of(Failed) if probe and one.probe == probe and one.call < 0)
+
+
+def _probe_raised(views: Iterable[View], probe: str) -> Iterator[Undecided]:
+    """What was raised ahead of the calls of a probe, so that they were not made: those of one class together."""
+    found: dict[str, list[tuple[View, Failed]]] = {}
+    for view in views:
+        for failed in _outside_calls_of(view, probe):
+            found.setdefault(failed.error, []).append((view, failed))
+    for error, cases in list(found.items())[:MOST]:
+        first = cases[0][1]
+        runs = _keys(view for view, _ in cases)
+        yield Undecided(
+            kind=Obstacle.PROBE_RAISED,
+            runs=runs,
+            probe=probe,
+            error=error,
+            message=first.message,
+            raised=first.raised,
+        )
 
 
 def _unexpected(view: View, claims: Capabilities) -> Iterator[Failed]:

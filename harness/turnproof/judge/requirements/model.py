@@ -81,7 +81,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `counts` names what has to have happened at the subject's own side in a run before the run can show that it holds
     (see `view.asked`). Without it, `asks` has the least: a request that reached the service, or of what is required of
-    sessions and agents a step with one.
+    sessions and agents an answer, since much of that is true of one that asks no model, too.
     """
 
     id: str
@@ -143,7 +143,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def asks(self) -> Asked:
         """What has to have happened in a run before it can show that the requirement holds."""
-        return self.counts or ("requests" if self.subject == "adapter" else "steps")
+        return self.counts or ("requests" if self.subject == "adapter" else "answers")
 
     @property
     def remedy(self) -> str:

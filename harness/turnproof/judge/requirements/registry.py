@@ -75,7 +75,7 @@ class Check:
     - `calls`: the calls themselves, and what only an adapter's own door shows; such a session is not judged
 
     `shows` names what such a session has to claim as well. `callbacks` names those of the provider contract
-    (`on_usage_update`) without which there is nothing to compare.
+    (`on_usage_update`) without which there is nothing to compare, and `probe` the one that it reads the calls of.
     """
 
     id: str
@@ -86,6 +86,7 @@ class Check:
     needs: Needs = "history"
     callbacks: tuple[Callback, ...] = ()
     shows: tuple[Shows, ...] = ()
+    probe: str = ""
 
 
 class RaisedError(Protocol):
@@ -190,6 +191,7 @@ class Registry:
         needs: Needs = "history",
         callbacks: tuple[Callback, ...] = (),
         shows: tuple[Shows, ...] = (),
+        probe: str = "",
     ) -> Callable[[_CheckT], _CheckT]:
         """Register a check of single runs. Raises CatalogueError when the id has one already."""
 
@@ -206,6 +208,7 @@ class Registry:
                 needs=needs,
                 callbacks=callbacks,
                 shows=shows,
+                probe=probe,
             )
             return function
 

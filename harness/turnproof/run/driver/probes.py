@@ -81,7 +81,7 @@ def run_probes(
                 _resend(open_provider(path), broken_histories(own_calls), recorder)
             case "other-model":
                 provider = open_provider(path)
-                switch = _to_another_model(provider, other_model(dialect_name, job.model))
+                switch = _to_another_model(provider, other_model(dialect_name, job.model), recorder)
                 _ask_twice(provider, own_calls, recorder, switch)
             case "other-key":
                 provider = open_provider(path)
@@ -160,15 +160,17 @@ def other_model(dialect_name: str, model: str) -> str | None:
     return next((one.id for one in alike if not same & {one.id, one.alias_of}), None)
 
 
-def _to_another_model(provider: Any, other: str | None) -> Callable[[], bool] | None:
+def _to_another_model(provider: Any, other: str | None, recorder: Recorder) -> Callable[[], bool] | None:
     """Gives the object another model; None for one that keeps its model, as it has no `connect()`."""
     connect = getattr(provider.wrapped, "connect", None)
     if connect is None or other is None:
         return None
 
     def switch() -> bool:
-        connect(other)
-        return True
+        with _outside_calls(recorder):
+            connect(other)
+            return True
+        return False
 
     return switch
 
@@ -184,11 +186,8 @@ def _to_another_key(provider: Any, job: Job, recorder: Recorder) -> Callable[[],
         return None
 
     def switch() -> bool:
-        try:
+        with _outside_calls(recorder):  # it may take other settings: nobody knows then what it would have done
             initialize({**job.options, "base_url": job.base_url, "api_key": other_key(job.api_key)})
-        except Exception:
-            return False  # it takes other settings than these: nobody knows what it would have done
-        with _outside_calls(recorder):
             connect(job.model)
             return len(history()) > 0
         return False

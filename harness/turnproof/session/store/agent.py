@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -34,7 +35,7 @@ def stored_agent(binding: Binding, *, name: str | None = None) -> AgentBinding:
         dialect=binding.dialect,
         model=binding.model,
         open=lambda setup: StoredAgent(setup, opener(setup.endpoint)),
-        capabilities=binding.claims(),
+        capabilities=dataclasses.replace(binding.claims(), retries=False),
         sessions=CAN,
         options=binding.options,
         package=binding.package,
