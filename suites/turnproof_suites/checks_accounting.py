@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
-from turnproof.judge.finding import Compared, Side
-from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.finding import Compared, Finding, Side
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import ProviderCall, View
 from turnproof.messages import JSON, TokenUsage
 
@@ -40,17 +41,15 @@ _PROMPT_COUNT = finding(
 def prompt_counts_everything(view: View) -> Findings:
     """Fresh, read from the cache and written to it."""
     for one, wire in _counted_answers(view):
-        sent, observed = wire.prompt_tokens, one.response.usage.prompt_tokens
-        if sent == observed:
-            yield Compared("prompt tokens")
-        else:
-            yield _PROMPT_COUNT(
-                one.at("usage", "prompt_tokens"),
-                expected=sent,
-                observed=observed,
-                related=(one.at_wire(),),
-                usage=wire,
-            )
+        yield _counted(_PROMPT_COUNT, one, wire, "prompt_tokens", usage=wire)
+
+
+def _counted(code: FindingCode, one: AnsweredCall, wire: TokenUsage, name: str, **facts: Any) -> Compared | Finding:
+    """The same figure of the response and of the wire, compared."""
+    sent, observed = getattr(wire, name), getattr(one.response.usage, name)
+    if sent == observed:
+        return Compared(name.replace("_", " "))
+    return code(one.at("usage", name), expected=sent, observed=observed, related=(one.at_wire(),), **facts)
 
 
 def _deviations(view: View) -> list[tuple[ProviderCall, JSON]]:
@@ -75,12 +74,7 @@ _OUTPUT_COUNT = finding(
 def output_is_what_the_wire_says(view: View) -> Findings:
     """The final figure, not the one that a stream starts with, nor the sum of both."""
     for one, wire in _counted_answers(view):
-        sent, observed = wire.output_tokens, one.response.usage.output_tokens
-        if sent == observed:
-            yield Compared("output tokens")
-        else:
-            place = one.at("usage", "output_tokens")
-            yield _OUTPUT_COUNT(place, expected=sent, observed=observed, related=(one.at_wire(),))
+        yield _counted(_OUTPUT_COUNT, one, wire, "output_tokens")
 
 
 _WRONG_SUM = finding(
@@ -146,12 +140,7 @@ def thinking_tokens_are_kept(view: View) -> Findings:
     for one, wire in _counted_answers(view):
         if not wire.thinking_tokens:
             continue
-        sent, observed = wire.thinking_tokens, one.response.usage.thinking_tokens
-        if sent == observed:
-            yield Compared("thinking tokens")
-        else:
-            place = one.at("usage", "thinking_tokens")
-            yield _THINKING_COUNT(place, expected=sent, observed=observed, related=(one.at_wire(),))
+        yield _counted(_THINKING_COUNT, one, wire, "thinking_tokens")
 
 
 _UPDATE_FELL = finding(

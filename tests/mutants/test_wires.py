@@ -1,250 +1,22 @@
-"""Where each dialect keeps what mutants break: tables of bodies and answers, read back by the dialect itself."""
+"""Where each dialect keeps what mutants break in a request, read back by the dialect itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from operator import attrgetter
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 
-from turnproof.dialects import dialect
 from turnproof.dialects.base import (
     Call,
-    HttpRequest,
-    PromptUsage,
-    Rendered,
-    Reply,
-    ReplyPart,
-    WireAnswer,
-    WireEvent,
-    World,
 )
-from turnproof.dialects.contract import Dialect
-from turnproof.messages import FinishReason, FunctionCall, InlineData, Message, Part, Text, Thought, ToolResult
-from turnproof.run.driver.mutation import mutant_named
+from turnproof.messages import FunctionCall, InlineData, Message, Part, Text, Thought, ToolResult
 from turnproof_suites.mutants._rewriting import WIRES
 from turnproof_suites.mutants._wire import Json, Wire
 
-PNG = "iVBORw0KGgo="
-
-
-@dataclass(frozen=True)
-class Case:
-    """One dialect: how it is asked, and one conversation as it spells it.
-
-    The conversation: instructions; a greeting, answered; a question with a picture; thinking, a text and two calls; two
-    results, the second of which failed, and both with a picture where results have some.
-    """
-
-    id: str
-    path: str
-    body: Json
-    model: str
-    streams: Json
-
-    @property
-    def dialect(self) -> Dialect:
-        return dialect(self.id)
-
-    def request(self, body: Json | None = None, path: str | None = None) -> HttpRequest:
-        return HttpRequest("POST", path or self.path, {}, {}, msgspec.json.encode(body or self.body))
-
-    def read(self, request: HttpRequest) -> Call:
-        call = self.dialect.parse(request, self.world())
-        assert isinstance(call, Call), call
-        return call
-
-    def world(self) -> World:
-        return World.with_any_key(self.dialect.models)
-
-    def wire(self) -> Wire:
-        (found,) = (wire for wire in WIRES if wire.is_request_for(self.request()))
-        return found
-
-
-def _anthropic(model: str) -> Json:
-    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
-    return {
-        "model": model,
-        "max_tokens": 4096,
-        "system": "Be brief.",
-        "thinking": {"type": "enabled", "budget_tokens": 1024},
-        "tools": [{"name": name, "input_schema": {"type": "object"}} for name in ("water", "mist")],
-        "messages": [
-            {"role": "user", "content": "Hi"},
-            {"role": "assistant", "content": [{"type": "text", "text": "Hello."}]},
-            {"role": "user", "content": [{"type": "text", "text": "Look."}, image]},
-            {
-                "role": "assistant",
-                "content": [
-                    {"type": "thinking", "thinking": "Dry.", "signature": "c2ln"},
-                    {"type": "text", "text": "I see."},
-                    {"type": "tool_use", "id": "call_1", "name": "water", "input": {}},
-                    {"type": "tool_use", "id": "call_2", "name": "mist", "input": {}},
-                ],
-            },
-            {
-                "role": "user",
-                "content": [
-                    {
-                        "type": "tool_result",
-                        "tool_use_id": "call_1",
-                        "content": [{"type": "text", "text": "ok"}, image],
-                    },
-                    {"type": "tool_result", "tool_use_id": "call_2", "content": "no water", "is_error": True},
-                ],
-            },
-        ],
-    }
-
-
-def _gemini() -> Json:
-    image = {"inlineData": {"mimeType": "image/png", "data": PNG}}
-    calls = [
-        {"functionCall": {"name": name, "args": {}, "id": n}} for name, n in (("water", "call_1"), ("mist", "call_2"))
-    ]
-    return {
-        "systemInstruction": {"parts": [{"text": "Be brief."}]},
-        "generationConfig": {"thinkingConfig": {"includeThoughts": True}},
-        "tools": [{"functionDeclarations": [{"name": "water"}, {"name": "mist"}]}],
-        "contents": [
-            {"role": "user", "parts": [{"text": "Hi"}]},
-            {"role": "model", "parts": [{"text": "Hello."}]},
-            {"role": "user", "parts": [{"text": "Look."}, image]},
-            {
-                "role": "model",
-                "parts": [{"text": "Dry.", "thought": True, "thoughtSignature": "c2ln"}, {"text": "I see."}, *calls],
-            },
-            {
-                "role": "user",
-                "parts": [
-                    {
-                        "functionResponse": {
-                            "name": "water",
-                            "id": "call_1",
-                            "response": {"output": "ok"},
-                            "parts": [image],
-                        }
-                    },
-                    {"functionResponse": {"name": "mist", "id": "call_2", "response": {"error": "no water"}}},
-                ],
-            },
-        ],
-    }
-
-
-def _chat() -> Json:
-    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
-    return {
-        "model": "gpt-4.1",
-        "reasoning_effort": "low",
-        "tools": [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("water", "mist")],
-        "messages": [
-            {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": "Hi"},
-            {"role": "assistant", "content": "Hello."},
-            {"role": "user", "content": [{"type": "text", "text": "Look."}, image]},
-            {
-                "role": "assistant",
-                "content": "I see.",
-                "reasoning_content": "Dry.",
-                "reasoning_opaque": "c2ln",
-                "tool_calls": [
-                    {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": "{}"}}
-                    for n, name in enumerate(("water", "mist"), 1)
-                ],
-            },
-            {"role": "tool", "tool_call_id": "call_1", "content": "ok"},
-            {"role": "tool", "tool_call_id": "call_2", "content": "Error: no water"},
-            {"role": "user", "content": [{"type": "text", "text": "From water:"}, image]},
-        ],
-    }
-
-
-def _responses() -> Json:
-    image = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
-    message = {
-        "type": "message",
-        "id": "msg_1",
-        "role": "assistant",
-        "content": [{"type": "output_text", "text": "I see."}],
-    }
-    return {
-        "model": "gpt-5.3-codex",
-        "instructions": "Be brief.",
-        "store": False,
-        "reasoning": {"summary": "auto"},
-        "tools": [{"type": "function", "name": name, "parameters": {}} for name in ("water", "mist")],
-        "input": [
-            {"role": "user", "content": "Hi"},
-            {"role": "assistant", "content": "Hello."},
-            {"role": "user", "content": [{"type": "input_text", "text": "Look."}, image]},
-            {"type": "reasoning", "encrypted_content": "c2ln", "summary": [{"type": "summary_text", "text": "Dry."}]},
-            message,
-            {"type": "function_call", "call_id": "call_1", "name": "water", "arguments": "{}"},
-            {"type": "function_call", "call_id": "call_2", "name": "mist", "arguments": "{}"},
-            {
-                "type": "function_call_output",
-                "call_id": "call_1",
-                "output": [{"type": "input_text", "text": "ok"}, image],
-            },
-            {"type": "function_call_output", "call_id": "call_2", "output": "Error: no water"},
-        ],
-    }
-
-
-def _interactions() -> Json:
-    image = {"type": "image", "data": PNG, "mime_type": "image/png"}
-
-    def item(kind: str, *content: Json) -> Json:
-        return {"type": kind, "content": list(content)}
-
-    def text(words: str) -> Json:
-        return {"type": "text", "text": words}
-
-    return {
-        "model": "gemini-3.5-flash",
-        "system_instruction": "Be brief.",
-        "store": False,
-        "generation_config": {"thinking_summaries": "auto"},
-        "tools": [{"type": "function", "name": name} for name in ("water", "mist")],
-        "input": [
-            item("user_input", text("Hi")),
-            item("model_output", text("Hello.")),
-            item("user_input", text("Look."), image),
-            {"type": "thought", "signature": "c2ln", "summary": [text("Dry.")]},
-            item("model_output", text("I see.")),
-            {"type": "function_call", "id": "call_1", "name": "water", "arguments": {}},
-            {"type": "function_call", "id": "call_2", "name": "mist", "arguments": {}},
-            {"type": "function_result", "call_id": "call_1", "name": "water", "result": [text("ok"), image]},
-            {"type": "function_result", "call_id": "call_2", "name": "mist", "result": "no water", "is_error": True},
-        ],
-    }
-
-
-STREAM, OPTIONS = {"stream": True}, {"stream": True, "stream_options": {"include_usage": True}}
-CASES = (
-    Case("anthropic-messages", "/v1/messages", _anthropic("claude-sonnet-4-5"), "claude-haiku-4-5", STREAM),
-    Case("zai", "/api/anthropic/v1/messages", _anthropic("glm-4.7"), "glm-4.5-air", STREAM),
-    Case("ollama", "/v1/messages", _anthropic("qwen3:8b"), "llama3.2", STREAM),
-    Case("gemini", "/v1beta/models/gemini-3-flash-preview:generateContent", _gemini(), "gemini-2.5-flash-lite", {}),
-    Case("gemini-interactions", "/v1beta/interactions", _interactions(), "gemini-2.5-flash", STREAM),
-    Case(
-        "antigravity",
-        "/v1internal:generateContent",
-        {"project": "p", "model": "gemini-3-flash", "request": _gemini()},
-        "gemini-2.5-pro",
-        {},
-    ),
-    Case("openai-chat", "/v1/chat/completions", _chat(), "gpt-4o-mini", OPTIONS),
-    Case("openai-responses", "/v1/responses", _responses(), "gpt-5-codex", STREAM),
-)
-each_dialect = pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
-
-Change = Callable[[Wire, Json], object]
+from .wire_conversations import CASES, Case, Change, each_dialect, untouched
 
 
 def changed(case: Case, change: Change) -> Call:
@@ -255,15 +27,8 @@ def changed(case: Case, change: Change) -> Call:
     return case.read(case.request(wire.from_messages(body)))
 
 
-def untouched(wire: Wire, body: Json) -> None:
-    pass
-
-
 def parts(call: Call, kind: type[Part]) -> list[Any]:
     return [part for message in call.messages for part in message.parts if isinstance(part, kind)]
-
-
-# -- requests -----------------------------------------------------------------------------------------------------
 
 
 @each_dialect
@@ -478,110 +243,6 @@ def test_each_request_is_read_by_one_wire_and_other_operations_by_none(case: Cas
         for wire in WIRES
         if wire.is_request_for(other) or wire.is_request_for(replace(case.request(), method="GET"))
     ] == []
-
-
-# -- answers ------------------------------------------------------------------------------------------------------
-
-REPLY = Reply(
-    (
-        ReplyPart(Text("I water it now.")),
-        ReplyPart(FunctionCall("call_1", "water", {})),
-        ReplyPart(FunctionCall("call_2", "mist", {})),
-    ),
-    FinishReason.TOOL_USE,
-)
-CUT = Reply((ReplyPart(Text("Monday, Tuesday, and")),), FinishReason.MAX_TOKENS)
-both_ways = pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
-
-
-def answered(case: Case, reply: Reply, streamed: bool) -> Rendered:
-    request = case.request(case.body | case.streams) if streamed else case.request()
-    if streamed and not case.streams:
-        request = replace(
-            request, path=case.path.replace("generateContent", "streamGenerateContent"), query={"alt": "sse"}
-        )
-    call = case.read(request)
-    assert call.stream is streamed
-    return case.dialect.render(call, reply, PromptUsage(100, cache_read=2048), case.world(), "seed")
-
-
-def retold(case: Case, rendered: Rendered, change: Callable[[Wire, Json], object]) -> WireAnswer:
-    """The answer as the dialect reads it once each of its documents was changed."""
-
-    def event(one: WireEvent) -> WireEvent:
-        document = wire.document(one)
-        if document is None:
-            return one
-        change(wire, document)
-        return wire.with_document(one, document)
-
-    wire = case.wire()
-    body = b"".join(event(one).data for one in rendered.events)
-    return case.dialect.read_response(rendered.status, rendered.headers, body)
-
-
-@each_dialect
-@both_ways
-def test_an_answer_that_is_written_anew_says_the_same(case: Case, streamed: bool) -> None:
-    rendered = answered(case, REPLY, streamed)
-    body = b"".join(event.data for event in rendered.events)
-    assert retold(case, rendered, untouched) == case.dialect.read_response(200, rendered.headers, body)
-
-
-@each_dialect
-@both_ways
-def test_calls_are_renamed_wherever_an_answer_names_them(case: Case, streamed: bool) -> None:
-    def rename(wire: Wire, document: Json) -> None:
-        for place, key in wire.calls(document):
-            place[key] = f"other_{place[key]}"
-
-    answer_parts = retold(case, answered(case, REPLY, streamed), rename).parts
-    ids = [part.id for part in answer_parts if isinstance(part, FunctionCall)]
-    assert len(ids) == 2
-    assert all(each.startswith("other_") for each in ids)
-
-
-@each_dialect
-@both_ways
-def test_an_answer_that_was_cut_can_be_called_whole(case: Case, streamed: bool) -> None:
-    def call_it_whole(wire: Wire, document: Json) -> None:
-        if wire.finish(document) is FinishReason.MAX_TOKENS:
-            wire.set_finish(document, FinishReason.STOP)
-
-    rendered = answered(case, CUT, streamed)
-    assert retold(case, rendered, untouched).finish is FinishReason.MAX_TOKENS
-    assert retold(case, rendered, call_it_whole).finish is FinishReason.STOP
-
-
-@each_dialect
-@both_ways
-def test_the_last_figures_lose_what_the_cache_gave(case: Case, streamed: bool) -> None:
-    def clear(wire: Wire, document: Json) -> None:
-        if (usage := wire.final_usage(document)) is not None:
-            found.append(usage)
-            wire.clear_cache_figures(usage)
-
-    found: list[Json] = []
-    rendered = answered(case, REPLY, streamed)
-    before, after = retold(case, rendered, untouched).usage, retold(case, rendered, clear).usage
-    assert found
-    assert before is not None
-    assert after is not None
-    assert after.cache_read_tokens == 0
-    assert before.cache_read_tokens == (0 if case.id == "ollama" else 2048)
-
-
-@each_dialect
-def test_a_keep_alive_becomes_a_piece_of_the_text(case: Case) -> None:
-    make = mutant_named("pings-read-as-text").filter
-    assert make is not None
-    proxy, rendered = make(), answered(case, CUT, True)
-    proxy.request(case.request())
-    shown = proxy.response(case.read(case.request()), rendered)
-    (new,) = (event for event in shown.events if event not in rendered.events)
-    assert new.text == "ping"
-    assert b'"ping"' in new.data
-    assert [event for event in shown.events if event is not new] == list(rendered.events)
 
 
 def test_messages_have_what_they_had() -> None:

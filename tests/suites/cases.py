@@ -90,6 +90,11 @@ def status(requirement: str, *views: View) -> Status:
     return judge(suite().catalogue[requirement], views[0].key.path, views).status
 
 
+def findings(requirement: str, *views: View) -> tuple[Finding, ...]:
+    """What the requirement's own check finds in these runs."""
+    return judge(suite().catalogue[requirement], views[0].key.path, views).findings
+
+
 def points_to_something(finding: Finding, view: View) -> None:
     """Every place of a finding is there: its document has what the pointer names."""
     for place in (finding.place, *finding.related):

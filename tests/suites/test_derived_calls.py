@@ -16,14 +16,14 @@ from turnproof.judge.view.plain_content import plain as plain_forms
 from turnproof.messages import FinishReason, TokenUsage
 from turnproof.run import transcript as t
 
-from . import test_error_checks
 from .build import spoilt
 from .cases import Case, points_to_something, suite
 from .conversations import broken, cancelled, cut_off, growing, overloaded, pictures, plain, thinking, tools
+from .failed_runs import other_words, taken_back
 
 SUBJECTS = (
     "accounting", "cache", "cancellation", "core", "error", "gc", "handoff", "multimodal", "parity", "persistence",
-    "security", "structured", "thinking", "tool",
+    "recovery", "security", "streaming", "structured", "thinking", "tool",
 )  # fmt: skip
 MODULES = [import_module(f"{__package__}.test_{subject}_checks") for subject in SUBJECTS]
 
@@ -127,7 +127,7 @@ def test_text_that_the_user_saw_twice_is_found_and_blames_no_callback() -> None:
 
 
 def test_text_that_was_taken_back_was_shown_of_the_answer_that_broke() -> None:
-    found = derived(test_error_checks.taken_back())
+    found = derived(taken_back())
     first, second = found.calls
     assert (first.came_to_nothing, second.attempt) == (True, 1)
     assert (first.chunks, second.chunks) == (("Bed 3 ",), ("It is moist.",))
@@ -136,7 +136,7 @@ def test_text_that_was_taken_back_was_shown_of_the_answer_that_broke() -> None:
 
 
 def test_who_gave_up_an_answer_in_other_words_does_not_show() -> None:
-    found = derived(test_error_checks.other_words())
+    found = derived(other_words())
     _, second = found.calls
     assert second.sent is not None
     assert (second.response, second.failed) == (None, None)

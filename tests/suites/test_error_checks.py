@@ -1,48 +1,30 @@
-"""Checks of errors and recovery."""
+"""Checks of errors."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from turnproof.judge.finding import Finding
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, ToolResult
+from turnproof.messages import FinishReason, Message, ProviderResponse, Text
 from turnproof.run.transcript import (
-    Chunk,
     Failed,
     HistorySnapshot,
     Response,
-    TakenBack,
-    TurnEnded,
     WireRequest,
     WireResponse,
 )
 from turnproof.scenarios.model import Fault
 
 from .build import DIALECT, RunBuilder, body_with, error, scripted, spoilt
-from .cases import Case, good_runs_hold, points_to_something, status, suite
-from .conversations import THREE, cut_off, overloaded, refused, resent_results, too_long
-from .test_history_checks import uncalled
-
-
-def raised(name: str, *bases: str, **fields: Any) -> Any:
-    """The first failure is another one."""
-
-    def change(event: Failed) -> Failed:
-        return replace(event, error=name, bases=(*bases, "Exception"), **fields)
-
-    return lambda view: spoilt(view, Failed, change)
-
-
-def changed(**fields: Any) -> Any:
-    return lambda view: spoilt(view, Failed, lambda event: replace(event, **fields))
+from .cases import Case, findings, good_runs_hold, points_to_something, status, suite
+from .conversations import THREE, cut_off, overloaded, refused, too_long
+from .failed_runs import changed, raised, shown_twice
 
 
 def answered_instead(text: str = "", finish: FinishReason = FinishReason.STOP) -> Any:
@@ -92,51 +74,6 @@ def kept_the_message(event: HistorySnapshot) -> HistorySnapshot:
     return replace(event, messages=(*event.messages, Message.user("Now this.")))
 
 
-def shown_twice() -> View:
-    """A stream that broke after some text, and the attempt that goes well."""
-    builder = RunBuilder(scripted([THREE], user="Hi.", faults=(Fault("reset"),)))
-    builder.turn("Hi.").call(THREE, fault="reset", returns=False)
-    builder.add(Chunk(text="Bed 3 ", turn=0, call=0)).failed(error("TransportError", retryable=True)).retried()
-    return builder.call(THREE).end().view()
-
-
-def other_words(outcome: str = "error") -> View:
-    """A stream that broke after some text, and an attempt that says something else; the turn fails or goes on."""
-    script = scripted(["Bed 3 is moist."], user="Hi.", faults=(Fault("reset"),))
-    builder = RunBuilder(script, name="faults/taken_back")
-    builder.turn("Hi.").call("Bed 3 is moist.", fault="reset", returns=False)
-    builder.add(Chunk(text="Bed 3 ", turn=0, call=0)).failed(error("TransportError", retryable=True)).retried()
-    if outcome == "answer":
-        return uncalled(builder.call("It is moist.").end().view())
-    builder.call("It is moist.", returns=False).failed(error("Diverged", typed=False))
-    builder.add(replace(error("TransportError", retryable=True), scope="turn", turn=0)).take_back()
-    builder.add(TurnEnded(outcome="error", shown="Bed 3 ", turn=0)).snapshot()
-    return uncalled(builder.view())
-
-
-def test_a_broken_answer_that_was_taken_for_whole_is_not_asked_again_by_the_next_round() -> None:
-    """Its last event alone was lost: the calls in it are run, and what follows goes on from them."""
-    call, result = FunctionCall("c1", "read_sensor", {"bed": "3"}), ToolResult("c1", "read_sensor", "41 %")
-    script = scripted(["I look."], ["It is moist."], user="Hi.", faults=(Fault("reset"),))
-    builder = RunBuilder(script, name="faults/taken_for_whole").turn("Hi.").call("I look.", call, fault="reset")
-    builder.add(Chunk(text="I look.", turn=0, call=0)).results(result)
-    view = uncalled(builder.call("It is moist.").end().view())
-    assert [bool(one.fault) for one in view.exchanges] == [True, False]
-    assert status("recovery/other-words-are-not-joined", view) is Status.INCONCLUSIVE
-
-
-def taken_back() -> View:
-    """The user is told, and the turn goes on."""
-    view = other_words("answer")
-    turns = (replace(view.scenario.turns[0], take_back=True),)
-    events = [
-        each
-        for event in view.transcript.events
-        for each in ((TakenBack(text="Bed 3 ", turn=0), event) if isinstance(event, TurnEnded) else (event,))
-    ]
-    return View(replace(view.transcript, events=tuple(events)), DIALECT, replace(view.scenario, turns=turns))
-
-
 def with_type() -> View:
     """A refusal whose error has the service's own type."""
     view: View = changed(kind="overloaded_error")(overloaded())
@@ -176,15 +113,7 @@ def test_a_refusal_with_one_number_owes_no_figures() -> None:
     assert status("errors/context-figures-are-kept", view) is Status.INCONCLUSIVE
 
 
-def shown(text: str) -> Any:
-    return lambda view: spoilt(view, TurnEnded, lambda event: replace(event, shown=text))
-
-
-def doubled_result(body: Any) -> None:
-    body["messages"][2]["content"] *= 2
-
-
-ERRORS = [
+CASES = [
     Case(
         "errors/failures-are-typed",
         overloaded,
@@ -365,177 +294,14 @@ ERRORS = [
     ),
 ]
 
-RECOVERY = [
-    Case(
-        "recovery/turn-survives-a-passing-fault",
-        overloaded,
-        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error")),
-        "passing fault",
-        "no-answer",
-        "/2/outcome",
-    ),
-    Case(
-        "recovery/a-retried-request-is-the-same",
-        resent_results,
-        lambda view: spoilt(view, WireRequest, body_with(lambda body: body["messages"].pop(0) and None), 2),
-        'expected ["user", [{"part": "text", "text": "Read!"}]], as in the attempt before; got nothing',
-        "changed",
-    ),
-    Case(
-        "recovery/results-go-out-once",
-        resent_results,
-        lambda view: spoilt(view, WireRequest, body_with(doubled_result), 2),
-        '1 as the number of results for the call "toolu_1"; got 2',
-        "twice",
-        "/messages/2/content/1",
-    ),
-    Case(
-        "recovery/text-is-shown-once",
-        shown_twice,
-        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, shown="Bed 3 Bed 3 is moist.")),
-        'expected "Bed 3 is moist."; got "Bed 3 Bed 3 is moist."',
-        "not-the-answer",
-        "/2/shown",
-    ),
-    Case(
-        "recovery/other-words-are-not-joined",
-        lambda: other_words("answer"),
-        shown("Bed 3 It is moist."),
-        'expected "It is moist."; got "Bed 3 It is moist."',
-        "joined",
-        "/2/shown",
-    ),
-    Case(
-        "recovery/other-words-are-not-joined",
-        other_words,
-        lambda view: spoilt(view, Failed, lambda event: replace(event, error="KeyError", typed=False), every=True),
-        "KeyError",
-        "untyped",
-    ),
-    Case(
-        "recovery/shown-text-is-taken-back",
-        taken_back,
-        lambda view: shown("Bed 3 It is moist.")(spoilt(view, TakenBack, lambda event: None)),
-        'expected "Bed 3 is moist." to be taken back; got nothing',
-        "not-told",
-    ),
-    Case(
-        "recovery/shown-text-is-taken-back",
-        taken_back,
-        lambda view: spoilt(view, TakenBack, lambda event: replace(event, text="3 ")),
-        'expected a beginning of "Bed 3 is moist."; got "3 "',
-        "other-text",
-    ),
-    Case(
-        "recovery/shown-text-is-taken-back",
-        taken_back,
-        shown("Bed 3 It is moist."),
-        'expected "It is moist."; got "Bed 3 It is moist."',
-        "still-shown",
-    ),
-    Case(
-        "recovery/shown-text-is-taken-back",
-        taken_back,
-        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error")),
-        '"answer"',
-        "no-answer",
-    ),
-    Case(
-        "recovery/a-too-long-prompt-is-shortened",
-        too_long,
-        lambda view: _never_sent(view),
-        "nothing shorter",
-        "not-sent",
-        "",
-    ),
-]
-
-
-def _never_sent(view: View) -> View:
-    events = tuple(event for event in view.transcript.events if event.call != 2)
-    return View(replace(view.transcript, events=events), view.dialect, view.scenario)
-
-
-def asked_again(*, with_another_token: bool, status: int = 401) -> View:
-    """A call whose first request is refused, and which makes it again before it returns."""
-    return _made_again(status, lambda request: replace(request, operation="authenticate"), with_another_token)
-
-
-def looked_up(*, status: int, found: int) -> View:
-    """A call whose first request is refused, which then looks for the stored answer, and makes the request again."""
-    view = _made_again(status, lambda request: replace(request, operation="stored", method="GET", extra=True))
-    return spoilt(
-        view,
-        WireResponse,
-        lambda event: replace(event, status=found) if event.exchange == 98 else event,
-        every=True,
-    )
-
-
-def _made_again(status: int, between_both: Callable[[WireRequest], WireRequest], is_between: bool = True) -> View:
-    view = overloaded(status, "AuthenticationError")
-    events: list[Any] = list(view.transcript.events)
-    at = next(n for n, event in enumerate(events) if isinstance(event, WireRequest))
-    between = [replace(event, exchange=98) for event in events[at : at + 2]]
-    between[0] = between_both(between[0])
-    again = [replace(event, exchange=99) for event in events[at : at + 2]]
-    rest = [*(between if is_between else ()), *again, *events[at + 2 :]]
-    return View(replace(view.transcript, events=(*events[: at + 2], *rest)), view.dialect, view.scenario)
-
-
-CASES = ERRORS + RECOVERY
 
 test_the_good_run_holds_and_the_spoilt_one_does_not = good_runs_hold(CASES)
-
-
-def findings(name: str, view: View) -> tuple[Finding, ...]:
-    return judge(suite().catalogue[name], view.key.path, [view]).findings
-
-
-def test_a_next_prompt_that_is_no_shorter_is_found() -> None:
-    view = too_long(shorter=False)
-    (found,) = findings("recovery/a-too-long-prompt-is-shortened", view)
-    assert found.code == "recovery/a-too-long-prompt-is-shortened/no-shorter"
-    assert (found.expected, found.place.call) == (found.observed, 2)
-
-
-def test_text_that_a_broken_stream_never_carried_is_found() -> None:
-    view = spoilt(shown_twice(), Chunk, lambda event: replace(event, text="Bed 9 "))
-    found = findings("recovery/text-is-shown-once", view)
-    assert [one.code.rpartition("/")[2] for one in found] == ["not-on-the-wire"]
-    points_to_something(found[0], view)
 
 
 def test_both_numbers_that_the_api_never_gave_are_found() -> None:
     view = changed(limit=100_000, requested=7)(too_long())
     found = findings("errors/context-limit-is-recognised", view)
     assert [one.place.pointer for one in found] == ["/limit", "/requested"]
-
-
-@pytest.mark.parametrize(
-    ("view", "expected"),
-    [
-        (asked_again(with_another_token=True), Status.HELD),
-        (asked_again(with_another_token=False), Status.VIOLATED),
-        (asked_again(with_another_token=True, status=429), Status.VIOLATED),
-    ],
-    ids=["another-token", "the-same", "not-for-its-token"],
-)
-def test_a_refused_token_may_be_exchanged_and_the_request_made_again(view: View, expected: Status) -> None:
-    assert status("errors/one-request-per-attempt", view) is expected
-
-
-@pytest.mark.parametrize(
-    ("view", "expected"),
-    [
-        (looked_up(status=403, found=404), Status.HELD),
-        (looked_up(status=403, found=200), Status.VIOLATED),
-        (looked_up(status=200, found=404), Status.VIOLATED),
-    ],
-    ids=["lost", "still-there", "not-refused"],
-)
-def test_a_request_may_be_made_again_without_a_stored_answer_that_is_lost(view: View, expected: Status) -> None:
-    assert status("errors/one-request-per-attempt", view) is expected
 
 
 def test_an_error_may_be_a_class_of_its_own_below_the_right_one() -> None:
@@ -613,18 +379,3 @@ def test_a_service_that_advises_another_attempt_is_believed() -> None:
 
     assert status("errors/lasting-failures-are-not-retryable", again) is Status.VIOLATED
     assert status("errors/lasting-failures-are-not-retryable", advised(again, "true")) is Status.INCONCLUSIVE
-
-
-@pytest.mark.parametrize(
-    ("fault", "expected"),
-    [(None, Status.INCONCLUSIVE), ("compressed", Status.VIOLATED)],
-    ids=["before the fault came", "behind the fault"],
-)
-def test_a_refused_request_is_no_want_of_recovery_where_the_fault_had_not_come(
-    fault: str | None, expected: Status
-) -> None:
-    rule = {"rule": "anthropic-messages/empty-text", "evidence": "ISSUE", "status": 400, "path": "$", "enforced": True}
-    builder = RunBuilder(scripted(["Dry."], user="Bed 3?", faults=(Fault("compressed"),))).turn("Bed 3?")
-    builder.call("Dry.", fault=fault, returns=False).failed(error("InvalidRequestError"))
-    view = spoilt(builder.end("error").view(), WireRequest, lambda event: replace(event, findings=(rule,)))
-    assert status("recovery/turn-survives-a-passing-fault", view) is expected

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import turnproof_suites.checks_streaming as checks
-from turnproof.dialects.base import ReplyPart
 from turnproof.judge.requirements import Catalogue, judge
 from turnproof.judge.requirements.registry import Registry
 from turnproof.judge.verdict import Status
 
-from . import test_core_checks as core_checks
+from . import test_streaming_checks as streaming_checks
 from .cases import Case
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "add-a-requirement.md").read_text("utf-8")
@@ -45,7 +44,7 @@ def test_the_requirement_of_the_page_holds_and_fails(tmp_path: Path) -> None:
     (tmp_path / "requirements.toml").write_text(ROW)
     exec(CHECK, {**vars(checks), "check": registry.check, "finding": registry.finding})
     (requirement,) = Catalogue.load(tmp_path / "requirements.toml", registry).requirements
-    case = last_value(CASE, {**vars(core_checks), "ReplyPart": ReplyPart})
+    case = last_value(CASE, dict(vars(streaming_checks)))
     assert isinstance(case, Case)
     assert case.id == requirement.id
     good = case.good()
@@ -58,4 +57,4 @@ def test_the_requirement_of_the_page_holds_and_fails(tmp_path: Path) -> None:
 
 def test_the_page_takes_no_name_that_its_files_have() -> None:
     assert not defined(CHECK) & set(vars(checks))
-    assert not defined(CASE) & set(vars(core_checks))
+    assert not defined(CASE) & set(vars(streaming_checks))
