@@ -1,9 +1,8 @@
-"""The pairs of refusals as plain HTTP data, for the census: `python -m tests.dialects.census_pairs --write`."""
+"""The pairs of refusals as plain HTTP data, for the census: `python -m tests.dialects --write`."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
@@ -174,20 +173,13 @@ def _request(request: HttpRequest) -> dict[str, Any]:
     return {"method": request.method, "path": request.path, **query, "headers": headers, **body}
 
 
-def main() -> int:
-    """Write the files, or name those that are out of date."""
+def update(*, write: bool) -> list[Path]:
+    """The files that were out of date; with `write` they no longer are."""
     stale = [kit for kit in census_kits() if not _is_fresh(kit)]
-    for kit in stale:
-        if "--write" in sys.argv:
-            file_of(kit).write_text(text_of(kit), encoding="utf-8")
-        else:
-            print(f"{file_of(kit)} is out of date: python -m tests.dialects.census_pairs --write")
-    return 0 if "--write" in sys.argv else int(bool(stale))
+    for kit in stale if write else ():
+        file_of(kit).write_text(text_of(kit), encoding="utf-8")
+    return [file_of(kit) for kit in stale]
 
 
 def _is_fresh(kit: RefusalKit[Any]) -> bool:
     return file_of(kit).exists() and file_of(kit).read_text(encoding="utf-8") == text_of(kit)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

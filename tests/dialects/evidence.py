@@ -1,6 +1,6 @@
 """The page of the evidence of every rule (`docs/evidence.md`), made from the rules.
 
-`python -m tests.dialects.evidence` writes it, `test_evidence_page.py` keeps it equal.
+`python -m tests.dialects --write` writes it, `test_evidence_page.py` keeps it equal.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FILE = re.compile(r"https://github\.com/([^/]+/[^/]+)/blob/[^/]+/(?:.*/)?([^/#]
 
 _HEAD = """# Where each rule is known from
 
-<!-- Made by `python -m tests.dialects.evidence`. -->
+<!-- Made by `python -m tests.dialects --write`. -->
 
 A rule of a dialect says what its service refuses. The emulator *enforces* a rule, so that a request that offends it
 fails, only where a named place shows the refusal: a recording, a page of the vendor, the source of the service or of
@@ -97,5 +97,15 @@ def _plain(text: str) -> str:
     return re.sub(r"([|\[\]])", r"\\\1", text)
 
 
+def update(*, write: bool) -> list[Path]:
+    """The page, if it was out of date; with `write` it no longer is."""
+    text = page()
+    if PAGE.read_text("utf-8") == text:
+        return []
+    if write:
+        PAGE.write_text(text, "utf-8")
+    return [PAGE]
+
+
 if __name__ == "__main__":
-    PAGE.write_text(page(), "utf-8")
+    update(write=True)

@@ -96,6 +96,8 @@ def test_a_mutant_whose_runs_equal_the_controls_never_ran(
 ) -> None:
     found = row(proving_nothing, name)
     assert (found["outcome"], found["trips"]) == ("never-ran", [])
+    assert "its runs equal the control's (legacy, stateless). Either nothing in " in found["detail"]
+    assert "runs do not record what it changes" in found["detail"]
 
 
 def test_a_requirement_that_looks_at_nothing_catches_nothing(proving_nothing: tuple[int, dict[str, Any]]) -> None:

@@ -97,6 +97,12 @@ def test_a_run_of_a_few_requirements_certifies_no_more_than_them(tmp_path: Path)
     assert standing(adapter, complete=True) == "not certified: not everything was measured"
 
 
+def test_a_violation_in_a_part_is_not_a_lack_of_measurement(tmp_path: Path) -> None:
+    adapter = certified(tmp_path, [result("core/text-arrives", "stateless", BAD)]).adapters["anthropic"]
+    assert adapter.profiles["core"].unmeasured == 1
+    assert standing(adapter, complete=True) == "not certified"
+
+
 def test_a_path_that_was_left_out_is_not_certified_with_the_other(tmp_path: Path) -> None:
     both = msgspec.structs.replace(ADAPTER, paths=("stateless", "legacy"))
     only = [line for line in GOOD if line.path == "stateless"]

@@ -56,8 +56,11 @@ def standing(found: AdapterReport, *, complete: bool) -> str:
     """An adapter's standing in words."""
     if not complete:
         return "unknown: the run was cut"
+    if certificate := _certificate(found):
+        return certificate
+    violated = any(one.level == "MUST" and one.status is Status.VIOLATED for one in found.requirements.values())
     unmeasured = any(profile.unmeasured for profile in found.profiles.values())
-    return _certificate(found) or ("not certified: not everything was measured" if unmeasured else "not certified")
+    return "not certified: not everything was measured" if unmeasured and not violated else "not certified"
 
 
 def today_apart(found: AdapterReport) -> str:

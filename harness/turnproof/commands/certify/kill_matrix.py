@@ -169,7 +169,7 @@ class Judge:
         if ours is not None:
             return Outcome.FAULT, f"{ours.key}: {ours.transcript.end.detail}"
         if equal := [path for path, how in paths.items() if how == "equal"]:
-            return Outcome.NEVER_RAN, f"its runs equal the control's ({', '.join(equal)})"
+            return Outcome.NEVER_RAN, _nothing_changed(equal, mutant_views)
         if crash := self._crash(mutant, mutant_views, paths):
             return Outcome.CRASHED, crash
         if missed := [path for path, how in paths.items() if how == "missed"]:
@@ -218,6 +218,15 @@ def _untyped(view: View) -> list[Failed]:
     """Calls that raised something of no known kind; what a session's callback raised is not the adapter's."""
     failed = (event for event in view.transcript.of(Failed) if event.scope == "call")
     return [event for event in failed if not event.typed and not event.from_callback]
+
+
+def _nothing_changed(paths: Sequence[str], mutant_views: Mapping[RunKey, View]) -> str:
+    """Why a mutant counts as one that never ran, and where to look."""
+    scenarios = ", ".join(sorted({key.scenario for key in mutant_views}))
+    return (
+        f"its runs equal the control's ({', '.join(paths)}). Either nothing in {scenarios} is what it changes: name "
+        "other scenarios; or runs do not record what it changes, such as most headers (docs/add-a-requirement.md)"
+    )
 
 
 def _paths(runs: Mapping[RunKey, View]) -> set[str]:
