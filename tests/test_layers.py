@@ -59,7 +59,7 @@ class Breach:
 BREACHES = [
     Breach(
         "a lower layer uses a higher one",
-        "harness/turnproof/provider.py",
+        "harness/turnproof/provider/__init__.py",
         "from turnproof.session import session",
         "Layers of turnproof, highest first",
     ),

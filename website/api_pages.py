@@ -64,12 +64,28 @@ def docstring(text: str | None) -> Iterator[str]:
             yield prose(paragraph)
 
 
-def _exported(tree: ast.Module, module: ModuleType) -> Iterator[tuple[ast.stmt, None]]:
-    """What a module passes on under its own name (`from .frozen import thaw as thaw`)."""
+def _exported(tree: ast.Module, module: ModuleType) -> Iterator[tuple[ast.stmt, str | None]]:
+    """What a module passes on under its own name (`from .frozen import thaw as thaw`), and what a package passes on
+    of its own modules."""
     for node in tree.body:
-        for each in node.names if isinstance(node, ast.ImportFrom) else ():
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        if node.level == 1 and hasattr(module, "__path__"):
+            source = inspect.getsource(importlib.import_module(f".{node.module}", module.__name__))
+            names = {each.name for each in node.names}
+            yield from (found for found in _documented(ast.parse(source).body) if _defines(found[0]) in names)
+        for each in node.names:
             if each.asname == each.name:
                 yield ast.parse(inspect.getsource(getattr(module, each.name))).body[0], None
+
+
+def _defines(node: ast.stmt) -> str:
+    """The name that a statement defines; empty for another statement."""
+    match node:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+        case _:
+            return ""
 
 
 def _documented(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, str | None]]:

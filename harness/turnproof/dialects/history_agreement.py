@@ -13,11 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import chain, groupby
 
-import msgspec
-from msgspec.structs import replace
-
 from ..messages import (
-    JSON,
     CodeExecutionResult,
     ExecutableCode,
     FileRef,
@@ -27,58 +23,29 @@ from ..messages import (
     Text,
     Thought,
     ToolResult,
-    thaw,
 )
-from .atoms import SIDES, Atom, Side, atoms, media_key, same_json, token_of, tokens_of, unpaired
+from .atoms import SIDES, Atom, Side, media_key, token_of, tokens_of, unpaired
 from .base import WireDifference
-from .call_pairing import pair_calls
+from .counterparts import Counterparts
 from .naming import NameMap
-from .pictures import with_held_pictures
-from .text_equality import leaves, parses_to, same_but_for_borders, same_inside, without_fenced, without_tagged
-
-_encode = msgspec.json.Encoder().encode
+from .text_equality import same_but_for_borders, same_inside, without_fenced, without_tagged
 
 _FENCE = 32
 """Characters that a text may have beside the code that it tells."""
 
 
-class Comparison:
+class Comparison(Counterparts):
     """One comparison. Subclasses say what may be left out or put in another place."""
 
-    dialect = ""
     joins_thoughts = False
     """Whether neighbouring thoughts may be sent as one, or in pieces."""
-    attaches_beside = False
-    """Whether the attachments of a result may stand beside it, in what the user says."""
-    flags_errors = True
-    """Whether a result has a mark for a tool that failed; without one, its text may say so with words around it."""
     calls_come_last = False
     """Whether the service takes no text behind the calls of a message, so that it has to be sent in front of them."""
 
     def __init__(self, history: Sequence[Message], sent: Sequence[Message], names: NameMap) -> None:
-        self.held_messages = history
-        self.held = atoms(history, root="$.messages")
-        self.sent = atoms(with_held_pictures(sent, history), root="$.sent.messages")
-        self.names = names
+        super().__init__(history, sent, names)
         self.dangling, self.orphans = unpaired(history)
-        self.found: list[WireDifference] = []
-        pairs = pair_calls(_calls(self.held), _calls(self.sent))
-        self._partners = {id(ours): theirs for ours, theirs in pairs}
-        self._ids = {ours.id: theirs.id for ours, theirs in pairs}
-        self._answered = self._ids_of_answered_calls()
         self._twins: dict[str, Atom] = {}
-
-    def _ids_of_answered_calls(self) -> dict[int, str]:
-        """The id on the wire of the call that each held result answers: the nearest call before it with its id."""
-        current: dict[str, str] = {}
-        answered: dict[int, str] = {}
-        for part in (part for message in self.held_messages for part in message.parts):
-            if isinstance(part, FunctionCall):
-                partner = self._partners.get(id(part))
-                current[part.id] = part.id if partner is None else partner.id
-            elif isinstance(part, ToolResult):
-                answered[id(part)] = current.get(part.call_id, self._ids.get(part.call_id, part.call_id))
-        return answered
 
     # -- what a dialect decides
 
@@ -94,12 +61,6 @@ class Comparison:
         """Whether an atom that is no text, thought, call or result may be missing."""
         is_quoted = self._is_others_code(atom) and any(_quotes(sent, atom) for sent in self.sent)
         return is_quoted or self.is_foreign(atom)
-
-    def is_foreign(self, atom: Atom) -> bool:
-        """Whether a part came from another dialect."""
-        data = atom.part.provider_data
-        owner = getattr(atom.part, "dialect", None) or (data.dialect if data else None)
-        return owner is not None and owner != self.dialect
 
     # -- the comparison
 
@@ -415,93 +376,6 @@ class Comparison:
             for message in self.held_messages
         )
 
-    # -- two atoms that are each other's counterpart
-
-    def _details(self, held: Atom, sent: Atom) -> None:
-        match held.part, sent.part:
-            case FunctionCall() as ours, FunctionCall() as theirs:
-                self._call(held, ours, theirs)
-            case ToolResult() as ours, ToolResult() as theirs:
-                self._result(held, ours, theirs)
-            case Thought() as ours, Thought() as theirs:
-                self._thought(held, ours, theirs)
-            case (InlineData() | FileRef()) as ours, (InlineData() | FileRef()) as theirs:
-                if isinstance(ours, InlineData) and ours.mime_type != theirs.mime_type:
-                    self.report("unlisted", held.path, ours.mime_type, theirs.mime_type, violation=False)
-
-    def _call(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
-        if not self.names.agree(held.name, sent.name):
-            self.report("lost-call", f"{atom.path}.name", held.name, sent.name, violation=True)
-        if not same_json(held.args, sent.args):
-            self.report("changed-args", f"{atom.path}.args", thaw(held.args), thaw(sent.args), violation=True)
-
-    def _result(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
-        expected = self._answered.get(id(atom.part), held.call_id)  # of the result itself: `held` may be a copy
-        if sent.call_id != expected:
-            self.report("pairing", f"{atom.path}.call_id", expected, sent.call_id, violation=True)
-        if self.flags_errors and held.is_error and not sent.is_error:
-            self.report("lost-error-flag", f"{atom.path}.is_error", True, False, violation=True)
-        elif sent.is_error and not held.is_error:
-            self.report("invented", f"{atom.path}.is_error", False, True, violation=True)
-        elif held.is_error:
-            sent = self._failure_text(held, sent)
-        self._result_value(atom, held.result, sent.result)
-        self._attachments(atom, held, sent)
-
-    def _failure_text(self, held: ToolResult, sent: ToolResult) -> ToolResult:
-        """A failure that was told with words around what is held, as if it were told in these alone."""
-        text, result_leaves = sent.result if isinstance(sent.result, str) else "", leaves(held.result)
-        if not result_leaves or any(leaf not in text for leaf in result_leaves):
-            return sent
-        return replace(sent, result=held.result if isinstance(held.result, str) else _encode(held.result).decode())
-
-    def _result_value(self, atom: Atom, held: JSON, sent: JSON) -> None:
-        if held == sent and isinstance(held, str):
-            return
-        text = sent if isinstance(sent, str) else ""
-        if held is None or (isinstance(held, str) and not held.strip()):
-            if text.strip() not in ("", "null", '""'):
-                # Every API takes an empty result, so words in its place are made up. How no value is written is open.
-                is_text = held is not None
-                what = "lost-result" if is_text else "unlisted"
-                self.report(what, f"{atom.path}.result", held, sent, violation=is_text)
-            return
-        if not isinstance(held, str) and parses_to(text, held):
-            return
-        has_all_leaves = all(leaf in text for leaf in leaves(held)) and text != ""
-        what = "unlisted" if has_all_leaves else "lost-result"
-        self.report(what, f"{atom.path}.result", thaw(held), sent, violation=not has_all_leaves)
-
-    def _attachments(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
-        ours = [media_key(each) for each in held.attachments]
-        theirs = [media_key(each) for each in sent.attachments]
-        for n, key in enumerate(ours):
-            if key in theirs:
-                theirs.remove(key)
-                continue
-            moved = any(each.kind == "media" and media_key_of(each) == key for each in self.sent)
-            if moved and self.attaches_beside:
-                continue
-            what = "unlisted" if moved else "lost-attachment"
-            self.report(
-                what, f"{atom.path}.attachments[{n}]", str(held.attachments[n])[:200], None, violation=not moved
-            )
-        if theirs:
-            self.report("invented", f"{atom.path}.attachments", None, len(theirs), violation=True)
-
-    def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
-        ours, theirs = tokens_of(held, sent)
-        if ours != theirs and ours is not None and not self.is_foreign(atom):
-            self.report("lost-signature", f"{atom.path}.provider_data", ours, theirs, violation=True)
-        elif ours != theirs and theirs is not None:
-            self.report("invented", f"{atom.path}.provider_data", ours, theirs, violation=True)
-        if held.text != sent.text:
-            self.report("lost-signature", f"{atom.path}.text", held.text, sent.text, violation=ours is not None)
-
-    def report(self, what: str, path: str, held: JSON, sent: JSON, *, violation: bool) -> None:
-        """One difference."""
-        self.found.append(WireDifference(what, path, held, sent, violation))
-
 
 def _opcodes(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> Sequence[tuple[str, int, int, int, int]]:
     return SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
@@ -521,18 +395,9 @@ def _run_key(run: Sequence[Atom]) -> Hashable:
     return (first.kind, first.side, "".join(atom.text for atom in run)) if first.kind == "text" else first.key
 
 
-def _calls(row: Sequence[Atom]) -> list[FunctionCall]:
-    return [atom.part for atom in row if isinstance(atom.part, FunctionCall)]
-
-
 def token_of_atom(atom: Atom) -> str | None:
     """The signature of a thought atom."""
     return token_of(atom.part) if isinstance(atom.part, Thought) else None
-
-
-def media_key_of(atom: Atom) -> object:
-    """The key of a media atom; None for another."""
-    return media_key(atom.part) if isinstance(atom.part, InlineData | FileRef) else None
 
 
 def _is_within(path: str, whole: str) -> bool:

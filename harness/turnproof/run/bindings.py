@@ -23,6 +23,12 @@ GROUP = "turnproof.adapters"
 SESSIONS = "turnproof.sessions"
 AGENTS = "turnproof.agents"
 
+_ADDRESSES = {
+    Binding: "turnproof.provider.Binding",
+    SessionBinding: "turnproof.subject.SessionBinding",
+    AgentBinding: "turnproof.agents.AgentBinding",
+}
+
 _BoundT = TypeVar("_BoundT", Binding, SessionBinding, AgentBinding)
 
 
@@ -160,7 +166,7 @@ def _find(name: str, kind: str, groups: tuple[str, ...]) -> Binding | SessionBin
 def _of_kind(kind: type[_BoundT], name: str, binding: Binding | SessionBinding | AgentBinding) -> _BoundT:
     if isinstance(binding, kind):
         return binding
-    raise BindingError(f"{name!r} is a {type(binding).__name__}, not a {kind.__module__}.{kind.__name__}")
+    raise BindingError(f"{name!r} is a {type(binding).__name__}, not a {_ADDRESSES[kind]}")
 
 
 def find_class(name: str) -> type:
@@ -175,8 +181,8 @@ def _load(name: str, target: str) -> Binding | SessionBinding | AgentBinding:
     value = _attribute(name, target, (Binding, SessionBinding, AgentBinding))
     if not isinstance(value, Binding | SessionBinding | AgentBinding):
         raise BindingError(
-            f"{name!r} is a {type(value).__name__}, not a turnproof.provider.Binding, "
-            "a turnproof.subject.SessionBinding or a turnproof.agents.AgentBinding"
+            f"{name!r} is a {type(value).__name__}, not a {_ADDRESSES[Binding]}, "
+            f"a {_ADDRESSES[SessionBinding]} or a {_ADDRESSES[AgentBinding]}"
         )
     return value
 

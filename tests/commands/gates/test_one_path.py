@@ -58,7 +58,7 @@ def test_the_protocol_and_the_providers_that_are_named_are_looked_at_as_well(ben
     protocol = Source("turnproof.provider:LegacyProvider")
     found = bench.decided("4/legacy-methods-are-gone", "ONE_PATH", *TALK, protocol=protocol)
     assert "turnproof.provider.LegacyProvider.create_session()" in found.left
-    assert any(spot.file.endswith("provider.py") for spot in found.spots)
+    assert any(spot.file.endswith("provider/__init__.py") for spot in found.spots)
     named = bench.decided("4/legacy-methods-are-gone", "ONE_PATH", *TALK, named=[Source("commands.gates.migrated:Old")])
     assert "commands.gates.migrated.Old.send_message()" in named.left
 

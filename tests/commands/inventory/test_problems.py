@@ -136,4 +136,4 @@ def test_a_legacy_method_of_an_installed_base_is_told_although_its_source_is_not
     )
     assert {use.name for use in facts.inventory.legacy} == {*LEGACY_METHODS}
     assert facts.of("get_history").owner == "LegacyProvider"
-    assert facts.of("get_history").file.endswith("turnproof/provider.py")
+    assert facts.of("get_history").file.endswith("turnproof/provider/__init__.py")
