@@ -186,6 +186,10 @@ def test_hostile_text_stays_text_on_the_page(tmp_path: Path) -> None:
         ([*GOOD[:-2], result("core/nice-names", "legacy", BAD)], "All that was measured is held, but not everything"),
         ([*GOOD[:1], result("core/text-arrives", "legacy", BAD)], "anthropic is not certified: 1 requirement violated"),
         (
+            [result("core/text-arrives", "legacy", BAD), result("core/nice-names", "legacy", BAD)],
+            "anthropic is not certified: 1 MUST and 1 SHOULD violated",
+        ),
+        (
             [*GOOD[:1], *GOOD[2:], result("core/text-arrives", "legacy", Verdict(Status.INCONCLUSIVE, message="?"))],
             "anthropic is not certified: 1 requirement could not be decided",
         ),

@@ -55,7 +55,11 @@ def _standing(report: Certification) -> tuple[Status, str]:
     if musts:
         rest = [name for name in found if name not in musts]
         others = f", {_names(rest)} {_is(rest)}" if rest and all(found[name].certified for name in rest) else ""
-        broken = counted(sum(violated[name] for name in musts), "requirement")
+        deciding = sum(_count(found[name], Status.VIOLATED, must=True) for name in musts)
+        aside = sum(violated[name] for name in musts) - deciding
+        broken = (
+            f"{counted(deciding, 'MUST')} and {counted(aside, 'SHOULD')}" if aside else counted(deciding, "requirement")
+        )
         return Status.VIOLATED, f"{_names(musts)} {_is(musts)} not certified{others}: {broken} violated"
     if report.problems:
         return Status.VIOLATED, f"{_names(list(found))} {_is(list(found))} not certified: {report.problems[0]}"
