@@ -14,27 +14,14 @@ from turnproof.messages import TokenUsage
 
 from .._answers import token_count
 from .._decoding import decode_json
-from ..openai.wire import Failure, failure_of
-
-
-class InputDetails(msgspec.Struct, frozen=True):
-    """How the input tokens divide."""
-
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-
-
-class OutputDetails(msgspec.Struct, frozen=True):
-    """How the output tokens divide."""
-
-    reasoning_tokens: int | None = None
+from ..openai.wire import Failure, OutputDetails, PromptDetails, failure_of
 
 
 class Usage(msgspec.Struct, frozen=True):
     """Token figures as the API gives them."""
 
     input_tokens: int | None = None
-    input_tokens_details: InputDetails | None = None
+    input_tokens_details: PromptDetails | None = None
     output_tokens: int | None = None
     output_tokens_details: OutputDetails | None = None
 
@@ -109,7 +96,7 @@ def tokens(usage: Usage | None) -> TokenUsage:
     if usage is None:
         return TokenUsage()
     prompt, output = token_count(usage.input_tokens), token_count(usage.output_tokens)
-    input_details = usage.input_tokens_details or InputDetails()
+    input_details = usage.input_tokens_details or PromptDetails()
     output_details = usage.output_tokens_details or OutputDetails()
     read = min(token_count(input_details.cached_tokens), prompt)
     return TokenUsage(

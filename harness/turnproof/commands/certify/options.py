@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..._base.settings import Backend, Config, Depth
-from ...run.cluster.runner import ClusterOptions
 from ...run.driver.limits import NO_LIMITS, Limits
+from ..place_options import PlaceOptions
 
 
 @dataclass(frozen=True, slots=True)
-class CertifyOptions:
+class CertifyOptions(PlaceOptions):
     """Everything a run depends on. Two runs with equal options and packages give equal evidence digests.
 
     adapters:   adapters and sessions: installed names, `module:attribute` or `SESSION@ADAPTER`, in order, never empty.
@@ -24,12 +24,8 @@ class CertifyOptions:
     max_cost:   US dollars that a live run may cost.
     prices:     US dollars for a million tokens, in and out, of a model whose list price is not known.
     out:        the folder that gets the reports; made if it is not there.
-    jobs:       worker processes; None lets the engine choose.
-    cluster:    where the runs are made; None: in worker processes of this machine.
-    seed:       every random choice follows from it.
     accept:     write the violations found into the settings file as known issues.
     in_process: run adapters in this process instead of in workers, for debugging.
-    resume:     take over the runs that an interrupted certification has left in `out`.
     watching:   a file of the subject has changed: this process is a fork that runs it, and the controls that the
                 earlier measurement in `out` has judged are taken over.
     config:     the project's settings with their file; `config.settings.known_issue` has the accepted violations.
@@ -48,12 +44,8 @@ class CertifyOptions:
     prices: tuple[float, float] | None = None
     depth: Depth = "quick"
     out: Path = Path("reports")
-    jobs: int | None = None
-    cluster: ClusterOptions | None = None
-    seed: int = 0
     accept: bool = False
     in_process: bool = False
-    resume: bool = False
     watching: bool = False
     config: Config = field(default_factory=Config)
     command: tuple[str, ...] = ()
@@ -78,26 +70,21 @@ class CertifyOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class MutantsOptions:
+class MutantsOptions(PlaceOptions):
     """What `turnproof mutants` was asked to do.
 
     adapter: the control, an adapter or a session, by installed name or as `module:attribute`.
     only:    names of mutants, or shell patterns of them; empty means all.
     out:     the folder that gets `mutants.json`.
-    seed, jobs, cluster: as for a certification.
     limits:  what the processes of a worker may take.
     json:    print JSON instead of the matrix.
     combine: how many pairs and triples of right adapters are drawn beside the single ones.
-    resume:  take over the runs that an interrupted command has kept in `out`, and keep those that are made.
+    resume:  keeps the runs that it makes in `out` as well.
     """
 
     adapter: str = "anthropic"
     only: tuple[str, ...] = ()
     out: Path = Path("reports")
-    seed: int = 0
-    jobs: int | None = None
-    cluster: ClusterOptions | None = None
     json: bool = False
     combine: int = 0
-    resume: bool = False
     limits: Limits = NO_LIMITS

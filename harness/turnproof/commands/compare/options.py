@@ -9,11 +9,11 @@ from typing import Literal
 
 from ..._base.settings import Backend, Config, Depth
 from ...provider import Path as AdapterPath
-from ...run.cluster.runner import ClusterOptions
+from ..place_options import PlaceOptions
 
 
 @dataclass(frozen=True, slots=True)
-class CompareOptions:
+class CompareOptions(PlaceOptions):
     """Everything a comparison depends on.
 
     subjects:   one adapter, whose two paths are compared; two adapters (or versions of one), compared on each path
@@ -22,9 +22,6 @@ class CompareOptions:
     path, mode: `stateless` or `legacy` of two subjects, `stream` or `batch` alone; None for both.
     backend:    None lets each adapter choose: replay where it has cassettes of its own, else emulate.
     out:        the folder that gets the run and its reports; None keeps nothing.
-    jobs:       worker processes; None lets the engine choose.
-    cluster:    where the runs are made; None: in worker processes of this machine.
-    resume:     take over the runs that an interrupted comparison has left in `out`.
     bytes:      keep the bodies of requests word for word in the report.
     in_process: run adapters in this process instead of in workers, for debugging.
     config:     the project's settings with their file; `config.settings.declared_difference` has what is declared.
@@ -38,10 +35,6 @@ class CompareOptions:
     backend: Backend | None = None
     depth: Depth = "quick"
     out: Path | None = None
-    jobs: int | None = None
-    cluster: ClusterOptions | None = None
-    resume: bool = False
-    seed: int = 0
     bytes: bool = False
     in_process: bool = False
     config: Config = field(default_factory=Config)

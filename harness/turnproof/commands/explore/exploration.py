@@ -20,17 +20,17 @@ from ...judge.requirements import Requirement
 from ...judge.verdict import Status
 from ...provider import Path as ProviderPath
 from ...report._inline_text import file_name
-from ...run.cluster.runner import ClusterOptions
 from ...scenarios import Scenario, from_data, load, to_yaml
 from ...scenarios.documents import Document
 from ..certify.decide import lacking_for
+from ..place_options import PlaceOptions
 from .report import FoundScenario, Unsteady
 from .shrink import smallest
 from .trial import Failure, ScenarioTrial
 
 
 @dataclass(frozen=True, slots=True)
-class ExploreOptions:
+class ExploreOptions(PlaceOptions):
     """Everything an exploration depends on. Two with equal options and packages try the same scenarios.
 
     subject:    an adapter or a session: an installed name, `module:attribute` or `SESSION@ADAPTER`.
@@ -40,24 +40,18 @@ class ExploreOptions:
     only, skip: requirement ids or shell patterns of them. Without `only`, those that are MUSTs decide.
     path:       `stateless` or `legacy` alone, or None for both and their parity.
     out:        the folder that gets `explored/<name>.yaml` for each finding; made when there is one.
-    jobs:       worker processes; None lets the engine choose.
-    cluster:    where the runs are made; None: in worker processes of this machine.
-    resume:     take over the runs that an interrupted exploration has kept in `out`, and keep those that are made.
+    resume:     keeps the runs that it makes in `out` as well.
     in_process: run the subject in this process instead of in workers, for debugging.
     config:     the project's settings; its known issues are not found again, its declared differences are no findings.
     """
 
     subject: str
     examples: int = 300
-    seed: int = 0
     most: int = 5
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     path: ProviderPath | None = None
     out: Path = Path("reports")
-    jobs: int | None = None
-    cluster: ClusterOptions | None = None
-    resume: bool = False
     in_process: bool = False
     config: Config = field(default_factory=Config)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..._base.settings import Backend, Config, Depth, GateMode
-from ...run.cluster.runner import ClusterOptions
+from ..place_options import PlaceOptions
 
 
 @dataclass(frozen=True, slots=True)
-class GateOptions:
+class GateOptions(PlaceOptions):
     """Everything a gate depends on, but for the phases.
 
     phase:       the number of the phase.
@@ -21,9 +21,8 @@ class GateOptions:
     backend:     what answers; None: the emulator, which knows an answer to whatever a session may do.
     depth:       full unless told otherwise: a phase is done when it is done in every scenario.
     out:         the folder that gets the reports; the runs go to a folder in it.
-    jobs:        worker processes; None lets the engine choose.
     cluster:     where the runs are made; None: in worker processes of this machine. The project's own tests run here.
-    resume:      take over the runs that an interrupted gate has kept in `out`, and keep those that are made.
+    resume:      keeps the runs that it makes in `out` as well.
     mode:        what the exit code says: `report` nothing, `shadow` whether it is worse than what is recorded,
                  `enforce` how the gate stands.
     update_baseline: record how the gate stands.
@@ -38,10 +37,6 @@ class GateOptions:
     backend: Backend | None = None
     depth: Depth = "full"
     out: Path = Path("reports")
-    jobs: int | None = None
-    cluster: ClusterOptions | None = None
-    resume: bool = False
-    seed: int = 0
     mode: GateMode = "enforce"
     update_baseline: bool = False
     in_process: bool = False

@@ -29,7 +29,6 @@ from ...provider import Path as AdapterPath
 from ...report.handoff import Handoff, Leg, Party, Route
 from ...report.progress import Telling, place_reports, progress
 from ...run.bindings import resolve_subject
-from ...run.cluster.runner import ClusterOptions
 from ...run.driver import RunSpec
 from ...run.driver.limits import NO_LIMITS, Limits
 from ...run.driver.run_place import RunPlace
@@ -43,6 +42,7 @@ from ..certify.decide import lacking_for
 from ..certify.resumable_place import ResumablePlace
 from ..certify.run_store import MadeWith, RunStore
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
+from ..place_options import PlaceOptions
 from .leg_verdicts import Judge
 from .legs import Stretch, history_after, part_of, places, stretches
 
@@ -54,7 +54,7 @@ RUNS_FOLDER = "handoff.kept"
 
 
 @dataclass(frozen=True, slots=True)
-class HandoffOptions:
+class HandoffOptions(PlaceOptions):
     """Everything a matrix of hand-offs depends on.
 
     adapters:   at least two parties: installed names or `module:attribute`, each perhaps with another model than its
@@ -64,9 +64,7 @@ class HandoffOptions:
     after:      after which turns the first change comes, counted from 1; empty means each that leaves two more turns.
     path:       one path of each adapter alone; None for both.
     out:        the folder that gets `handoff.json`, `handoff.md` and the evidence.
-    jobs:       worker processes; None lets the engine choose.
-    cluster:    where the runs are made; None: in worker processes of this machine.
-    resume:     take over the runs that an interrupted command has kept in `out`, and keep those that are made.
+    resume:     keeps the runs that it makes in `out` as well.
     in_process: run adapters in this process instead of in workers, for debugging.
     limits:     what the processes of a worker may take.
     """
@@ -76,10 +74,6 @@ class HandoffOptions:
     after: tuple[int, ...] = ()
     path: AdapterPath | None = None
     out: Path | None = None
-    jobs: int | None = None
-    cluster: ClusterOptions | None = None
-    resume: bool = False
-    seed: int = 0
     in_process: bool = False
     limits: Limits = NO_LIMITS
 
