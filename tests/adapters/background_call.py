@@ -87,6 +87,17 @@ def write_and_hold(*pieces: bytes) -> tuple[Callable[[Exchange], None], threadin
     return script, stall
 
 
+def behind_another(
+    call: Callable[[CancelToken], T], held: threading.Event
+) -> tuple[BackgroundCall[T], BackgroundCall[T]]:
+    """Two calls: the first one gets as far as the event says, the second one waits for what the first has begun."""
+    first = BackgroundCall(call)
+    assert held.wait(LIMIT)
+    second = BackgroundCall(call)
+    wait_until(lambda: "_wait" in second.frames)
+    return first, second
+
+
 def wait_until(condition: Callable[[], bool]) -> None:
     waited = threading.Event()
     for _ in range(int(LIMIT * 100)):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
@@ -32,7 +31,7 @@ from turnproof.subject import SessionReply, SessionSetup, SessionTurn, Tool
 from .agent_binding import bind_agent
 from .agent_history import up_to_turn
 from .result_texts import output_text
-from .sdk_errors import typed_error
+from .sdk_errors import raised_as, typed_error
 from .strands import ANTHROPIC
 from .strands_agent_code import StrandsAgentCode
 from .strands_calls import model_arguments
@@ -93,7 +92,7 @@ class Conversation:
         turn.cancel_token.raise_if_cancelled()
         forget = turn.cancel_token.on_cancel(self.agent.cancel)
         try:
-            with as_errors():
+            with raised_as(as_error):
                 result = self._runner.run(self.agent.invoke_async(content))
         finally:
             forget()
@@ -150,21 +149,13 @@ class Conversation:
         return found
 
 
-@contextmanager
-def as_errors() -> Iterator[None]:
-    """The library's exceptions, and those of the SDK below, as those of the contract."""
-    try:
-        yield
-    except MaxTokensReachedException as error:
-        raise errors.ProviderError(str(error)) from error
-    except (ContextWindowOverflowException, ModelThrottledException, EventLoopException) as error:
-        if found := typed(error):
-            raise found from error
-        raise
-    except Exception as error:
-        if found := typed_error(error):
-            raise found from error
-        raise
+def as_error(error: Exception) -> errors.ProviderError | None:
+    """An exception of the library, or of the SDK below, as one of the contract; None for any other."""
+    if isinstance(error, MaxTokensReachedException):
+        return errors.ProviderError(str(error))
+    if isinstance(error, ContextWindowOverflowException | ModelThrottledException | EventLoopException):
+        return typed(error)
+    return typed_error(error)
 
 
 def typed(error: BaseException) -> errors.ProviderError | None:

@@ -12,7 +12,7 @@ from turnproof import errors
 from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, Message, ProviderResponse
 
-from ..background_call import BackgroundCall, full_listener, wait_until
+from ..background_call import BackgroundCall, behind_another, full_listener, wait_until
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import PROJECT, URL, envelope, stateless, text
 
@@ -116,10 +116,7 @@ def test_a_turn_that_waits_for_anothers_exchange_can_be_cancelled_and_leaves_it_
 
     with scripted(script) as server:
         new_provider = provider(server.url)
-        first = BackgroundCall(lambda token: new_provider.complete(HI, cancel_token=token))
-        assert stall.wait(LIMIT)
-        second = BackgroundCall(lambda token: new_provider.complete(HI, cancel_token=token))
-        wait_until(lambda: "_wait" in second.frames)
+        first, second = behind_another(lambda token: new_provider.complete(HI, cancel_token=token), stall)
         second.token.cancel()
         assert isinstance(second.result(), errors.Cancelled)
         go.set()

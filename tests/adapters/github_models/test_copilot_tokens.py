@@ -17,7 +17,7 @@ from turnproof_adapters.github_models.copilot.address import API, TOKEN_URL, api
 from turnproof_adapters.github_models.copilot.lifecycle import KEYS
 from turnproof_adapters.github_models.copilot.tokens import LIFE, Endpoints, Issued, Session, Tokens, decode
 
-from ..background_call import BackgroundCall, wait_until
+from ..background_call import BackgroundCall, behind_another, wait_until
 from ..faults import everything
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import (
@@ -97,10 +97,7 @@ def test_who_waits_for_anothers_exchange_can_be_cancelled() -> None:
         return Issued("late")
 
     token_cache = Tokens(exchange, Clock())
-    first = BackgroundCall(lambda token: token_cache.current(token))
-    assert arrival.wait(LIMIT)
-    second = BackgroundCall(lambda token: token_cache.current(token))
-    wait_until(lambda: "_wait" in second.frames)
+    first, second = behind_another(lambda token: token_cache.current(token), arrival)
     second.token.cancel()
     assert isinstance(second.result(), errors.Cancelled)
     go.set()
@@ -413,10 +410,7 @@ def test_a_call_cancelled_while_it_waits_for_anothers_second_exchange_had_been_s
     ]
     with scripted(*scripts) as server:
         provider = chat(server.url)
-        first = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
-        assert stall.wait(LIMIT)
-        second = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
-        wait_until(lambda: "_wait" in second.frames)
+        first, second = behind_another(lambda token: provider.complete(HI, cancel_token=token), stall)
         second.token.cancel()
         assert second.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
         first.token.cancel()

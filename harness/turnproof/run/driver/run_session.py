@@ -20,6 +20,7 @@ from ..transcript import (
     Accounts,
     CallBegan,
     ContextReport,
+    Event,
     Failed,
     HistorySnapshot,
     Refused,
@@ -173,26 +174,26 @@ class RunSession:
         self.recorder.event(HistorySnapshot(owner="provider", messages=messages, after=after, **where))
 
     def _report_usage(self) -> None:
-        if self.session.usage is None:
-            return
-        try:
-            with self.watched_while("usage"):
-                usage = self.session.usage(self.handle)
-            self.recorder.event(UsageReport(usage=usage, turn=self.recorder.turn))
-        except Exception as error:
-            self.refused("usage", error)
+        self._report("usage", self.session.usage, lambda usage: UsageReport(usage=usage, turn=self.recorder.turn))
 
     def _report_context(self) -> None:
-        if self.session.context is None:
+        self._report("context", self.session.context, self._context_report)
+
+    def _context_report(self, tokens: object) -> ContextReport:
+        if isinstance(tokens, bool) or not isinstance(tokens, int):
+            raise TypeError(f"context() returned {type(tokens).__name__} instead of a number of tokens")
+        return ContextReport(tokens=tokens, turn=self.recorder.turn)
+
+    def _report(self, name: str, read: Callable[[Any], Any] | None, event: Callable[[Any], Event]) -> None:
+        """Record what the session reports, if it can, or that this raised."""
+        if read is None:
             return
         try:
-            with self.watched_while("context"):
-                tokens = self.session.context(self.handle)
-            if isinstance(tokens, bool) or not isinstance(tokens, int):
-                raise TypeError(f"context() returned {type(tokens).__name__} instead of a number of tokens")
-            self.recorder.event(ContextReport(tokens=tokens, turn=self.recorder.turn))
+            with self.watched_while(name):
+                value = read(self.handle)
+            self.recorder.event(event(value))
         except Exception as error:
-            self.refused("context", error)
+            self.refused(name, error)
 
     def refused(self, operation: str, error: BaseException) -> None:
         """Record that an operation raised."""
