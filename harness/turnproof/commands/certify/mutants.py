@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -67,7 +67,8 @@ def mutants(options: MutantsOptions) -> int:
 
     0 when every mutant was caught; 1 for a survivor, a crash, a mutant that never broke anything, or a control that
     does not hold; 2 when a check or the harness failed on one; 3 when nothing was measured. Raises UsageError for
-    subjects and mutants that do not exist, and for mutants that do not fit the suite.
+    subjects and mutants that do not exist, for mutants that do not fit the suite, and where another command writes into
+    the same folder.
     """
     began, started = datetime.now(UTC), time.monotonic()
     suite = load_suite()
@@ -76,10 +77,36 @@ def mutants(options: MutantsOptions) -> int:
     if not options.only:
         selection = {name: mutant for name, mutant in selection.items() if not _misplaced(mutant, suite, subject.kind)}
     trials = plan(options.adapter, subject, suite, suite_scenarios(suite), selection)
-    with progress("mutants") as tracker, locked(options.out) if options.resume else nullcontext():
-        runs = Runs(tracker)
+    with locked(options.out):
         stored_runs = _run_store(options, suite, subject) if options.resume else None
-        runs.make(options, subject, trials, stored_runs)
+        with progress("mutants") as tracker:
+            runs = Runs(tracker)
+            runs.make(options, subject, trials, stored_runs)
+        matrix = _matrix(options, suite, subject, trials, runs, began, started)
+        text = msgspec.json.format(canonical(matrix), indent=2).decode()
+        write_whole(options.out / "mutants.json", text + "\n")
+        write_whole(options.out / "mutants.html", matrix_page(matrix))
+        if stored_runs is not None:
+            stored_runs.remove()
+    if stored_runs is not None:
+        print(f"resumed: {counted(runs.taken_over, 'run')} taken over", file=sys.stderr)
+    if options.json:
+        print(text)
+    else:
+        print_matrix(matrix, sys.stdout)
+    return matrix.exit_code
+
+
+def _matrix(
+    options: MutantsOptions,
+    suite: Suite,
+    subject: Subject,
+    trials: Sequence[Trial],
+    runs: Runs,
+    began: datetime,
+    started: float,
+) -> Matrix:
+    """What caught which mutant. The command began at `began`, which is `started` on the monotonic clock."""
     requirements = tuple(
         one for one in suite.requirements if one.concerns(subject.kind) and not one.lacks(subject.claims())
     )
@@ -91,7 +118,7 @@ def mutants(options: MutantsOptions) -> int:
         for trial in trials
     )
     control = judge.violations(runs.control)
-    matrix = Matrix(
+    return Matrix(
         turnproof=__version__,
         adapter=subject.name,
         dialect=subject.dialect,
@@ -107,17 +134,6 @@ def mutants(options: MutantsOptions) -> int:
         requirements=standings(_within_reach(requirements, rows, subject.kind), rows),
         median_others=median_others(rows),
     )
-    text = msgspec.json.format(canonical(matrix), indent=2).decode()
-    write_whole(options.out / "mutants.json", text + "\n")
-    write_whole(options.out / "mutants.html", matrix_page(matrix))
-    if stored_runs is not None:
-        stored_runs.remove()
-        print(f"resumed: {counted(runs.taken_over, 'run')} taken over", file=sys.stderr)
-    if options.json:
-        print(text)
-    else:
-        print_matrix(matrix, sys.stdout)
-    return matrix.exit_code
 
 
 RUNS_FOLDER = "mutants.kept"
