@@ -57,6 +57,19 @@ def test_spans_are_an_operation_where_the_sdk_is_there_to_see_them(monkeypatch: 
     assert subject.operations == {"message_ids"}
 
 
+def test_whether_sessions_are_stored_is_known_without_a_look_at_what_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is asked for each run, and a look into every folder of packages takes longer than many a run."""
+
+    def look(name: str) -> None:
+        raise AssertionError(f"looked for {name}")
+
+    monkeypatch.setattr("turnproof.subject.find_spec", look)
+    assert not Subject("session", replace(LEAST, spans=True), ADAPTER).keeps_sessions
+    assert Subject("session", replace(LEAST, spans=True, session_id=nothing), ADAPTER).keeps_sessions
+
+
 def test_the_flag_of_a_migration_is_off_unless_somebody_says_so() -> None:
     assert Flag() == Flag("TURNPROOF_SESSION_OWNED_HISTORY", default=False) == LEAST.flag
 

@@ -446,7 +446,7 @@ class Subject:
     @property
     def keeps_sessions(self) -> bool:
         """Whether its sessions outlive its process: it has a home, and they can be taken up again."""
-        return "session_id" in self.operations
+        return bool(self.session.session_id)  # for each run: `operations` looks for what is installed
 
     def claims(self) -> Capabilities:
         """What is claimed for the model, and the traits of the wire API. Raises BindingError for an unknown one."""

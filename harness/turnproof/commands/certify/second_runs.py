@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from ...judge.parity import compare_views
 from ...judge.requirements import REGISTRY, Requirement
+from ...judge.requirements.aspect_marks import agree
 from ...judge.view import View
-from ...judge.view.diff import equal
 from ...provider import Path
 from ...run.driver import RunSpec
 from ...run.transcript import RunKey
@@ -76,5 +76,5 @@ def _differ(stateless: View, legacy: View, requirements: Iterable[Requirement]) 
         REGISTRY[requirement.id].aspect for requirement in requirements if requirement.looks_at(legacy.key.scenario)
     )
     return not compare_views(stateless, legacy).equal or any(
-        not equal(aspect(stateless), aspect(legacy)) for aspect in aspects if aspect is not None
+        not agree(aspect, stateless, legacy) for aspect in aspects if aspect is not None
     )

@@ -20,7 +20,9 @@ def part_form(part: Part, *, neutral: bool = False) -> JSON:
     """A part without its cache mark; bytes by digest. With `neutral`, without what only its own API understands."""
     if isinstance(part, InlineData):
         return {"part": "inline", "mime_type": part.mime_type, "data": _digest(part.data)}
-    bare = replace(part, cache=None, **({"provider_data": None} if neutral else {}))
+    bare = part
+    if part.cache is not None or (neutral and part.provider_data is not None):
+        bare = replace(part, cache=None, **({"provider_data": None} if neutral else {}))
     if isinstance(bare, ToolResult) and bare.attachments:
         attached = [part_form(one, neutral=neutral) for one in bare.attachments]
         return {**thaw(to_builtins(replace(bare, attachments=()))), "attachments": attached}

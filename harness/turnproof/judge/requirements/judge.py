@@ -24,6 +24,7 @@ from ..verdict import Status, Verdict, combine, failed, held, inconclusive, not_
 from ..view import Asked, View
 from ..view.diff import ABSENT, Steps, differences, equal, steady_steps
 from ..view.difference_place import place_of_difference
+from .aspect_marks import NOTHING, mark
 from .model import Requirement, in_words
 from .registry import REGISTRY, Aspect, Check, Registry, Result, run_verdict
 from .root_causes import with_root
@@ -101,6 +102,8 @@ def _run(check: Check, function: Callable[..., Result], asks: Asked, *views: Vie
 
 def _count_asked(asks: Asked, views: Sequence[View]) -> int:
     """How often the subject was asked in runs that are compared: none at all, where one of them never did."""
+    if len(views) == 1:
+        return views[0].asked(asks)
     counts = [view.asked(asks) for view in views]
     return sum(counts) if all(counts) else 0
 
@@ -188,6 +191,10 @@ def _compare(
     excuses: Sequence[Difference],
 ) -> Verdict | None:
     views = (stateless, legacy) if again is None else (stateless, legacy, again)
+    if again is None and stateless.finished and legacy.finished:
+        common = mark(aspect, stateless)
+        if common == mark(aspect, legacy):
+            return None if common == NOTHING else _agreed(requirement, views)
     ours, theirs = aspect(stateless), aspect(legacy)
     if ours is None and theirs is None:
         return None

@@ -25,12 +25,13 @@ ABSENT: Final = Absent()
 _TELLING = ("part", "type", "role", "side", "thought")
 """Fields that say what kind of thing an object is, in neutral form or in that of some API."""
 
-_as_text = msgspec.json.Encoder().encode
+as_text = msgspec.json.Encoder().encode
+"""The JSON of a value, its keys in the order that they have: what has the same text is equal."""
 
 
 def equal(a: JSON, b: JSON) -> bool:
     """Whether two JSON values say the same. `1` and `1.0` do; `1` and `true`, `1` and `"1"` do not."""
-    return _as_text(a) == _as_text(b) or next(walk(a, b), None) is None
+    return as_text(a) == as_text(b) or next(walk(a, b), None) is None
 
 
 def differences(a: JSON, b: JSON, *, names: tuple[str, str] = ("a", "b"), limit: int = 8) -> list[str]:
@@ -140,7 +141,7 @@ def steady_steps(a: JSON, b: JSON, again: JSON) -> tuple[list[tuple[Steps, objec
 
 def _found(a: JSON, b: JSON) -> list[tuple[Steps, object, object]]:
     """What `walk_steps` finds. Nearly all that is compared is the same, and then its text is too: no walk is needed."""
-    if a is b or (a is not ABSENT and b is not ABSENT and _as_text(a) == _as_text(b)):
+    if a is b or (a is not ABSENT and b is not ABSENT and as_text(a) == as_text(b)):
         return []
     return list(walk_steps(a, b))
 
