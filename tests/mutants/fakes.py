@@ -19,12 +19,16 @@ ONE = "basics/plain"
 SOURCE = "design:mutant"
 
 
-@mutant("survivor", "outputs", caught_by="core/system-text-is-sent-each-turn", scenarios=ONE, sources=SOURCE)
-class Survivor(Broken):
-    """Breaks something, and names a requirement that has nothing to do with it."""
+class _UnknownFinish(Broken):
+    """No answer says how it ended."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, finish_reason=FinishReason.UNKNOWN)
+
+
+@mutant("survivor", "outputs", caught_by="core/system-text-is-sent-each-turn", scenarios=ONE, sources=SOURCE)
+class Survivor(_UnknownFinish):
+    """Breaks something, and names a requirement that has nothing to do with it."""
 
 
 @mutant("clumsy", "outputs", caught_by="core/a-good-answer-is-returned", scenarios=ONE, sources=SOURCE)
@@ -46,21 +50,18 @@ class IdleProxy(Rewriting):
 
 
 @mutant("unmeasured", "outputs", caught_by="thinking/is-passed-on", scenarios=ONE, sources=SOURCE)
-class Unmeasured(Broken):
+class Unmeasured(_UnknownFinish):
     """Runs where the requirement that it names has nothing to look at."""
-
-    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        return replace(response, finish_reason=FinishReason.UNKNOWN)
 
 
 @mutant("half-caught", "outputs", caught_by="core/finish-reason-says-why", scenarios=ONE, sources=SOURCE)
-class HalfCaught(Broken):
+class HalfCaught(_UnknownFinish):
     """Breaks one path as it says, and the other one differently."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if self.path == "legacy":
             return replace(response, raw_finish=None)
-        return replace(response, finish_reason=FinishReason.UNKNOWN)
+        return super().change_response(inputs, response)
 
 
 @mutant(

@@ -10,8 +10,8 @@ Ending: TypeAlias = Literal["stop", "calls", "limit"]
 
 
 @dataclass(frozen=True)
-class WireText:
-    """A text, one piece per event of a stream."""
+class _Words:
+    """Words, one piece per event of a stream."""
 
     pieces: tuple[str, ...]
 
@@ -20,15 +20,12 @@ class WireText:
         return "".join(self.pieces)
 
 
-@dataclass(frozen=True)
-class WireThinking:
-    """Thinking, one piece per event of a stream."""
+class WireText(_Words):
+    """A text."""
 
-    pieces: tuple[str, ...]
 
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces)
+class WireThinking(_Words):
+    """Thinking."""
 
 
 @dataclass(frozen=True)
