@@ -1,7 +1,8 @@
 """Which scenarios show which requirement: the suite's index, made from certifications of subjects that hold everything.
 
-`python -m tests.suites.shown --write` certifies the reference adapters with all that they claim, the reference session
-and an agent with a process of its own, every scenario at any depth but no point of a sweep, and writes `shown.json`.
+`python -m tests.suites.shown --write` certifies the reference adapters with all that they claim, the reference session,
+one with a window and an agent with a process of its own, every scenario at any depth but no point of a sweep, and
+writes `shown.json`.
 It takes some minutes. `--only REQUIREMENT ...` behind it certifies the adapters by these alone (the reference session
 where all are of sessions), and leaves other rows as they are: enough where requirements are new and no scenario has
 changed for others. A requirement that the index did not have before is measured twice: a subject without what it is
@@ -44,7 +45,8 @@ ADAPTERS = (
     "zai",
 )
 REFERENCE = "reference@anthropic"
-SUBJECTS = (*ADAPTERS, REFERENCE, "tests.session.agents.in_a_child:AGENT")
+WINDOWED = "tests.commands.certify.windowed_sessions:TURNS"
+SUBJECTS = (*ADAPTERS, REFERENCE, WINDOWED, "tests.session.agents.in_a_child:AGENT")
 
 RUNS = {(path, mode) for path in ("stateless", "legacy") for mode in ("stream", "batch")}
 
@@ -149,8 +151,12 @@ def with_rows_of(found: ShownFile, only: Iterable[str], file: Path = FILE) -> Sh
 
 
 def subjects_of(only: Sequence[str]) -> tuple[str, ...]:
-    """Who is asked for these requirements: the adapters, or the reference session where all are of sessions."""
-    kinds = {load_suite().catalogue[one].subject for one in only}
+    """Who is asked for these requirements: the adapters, or the reference session where all are of sessions, with a
+    window where all are about one."""
+    requirements = [load_suite().catalogue[one] for one in only]
+    if all("window" in one.capability for one in requirements):
+        return (WINDOWED,)
+    kinds = {one.subject for one in requirements}
     return (REFERENCE,) if kinds == {"session"} else ADAPTERS
 
 

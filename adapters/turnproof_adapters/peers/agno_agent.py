@@ -42,10 +42,14 @@ WIRE = Binding("agno-wire", ANTHROPIC.dialect, ANTHROPIC.model, CLAIMS, package=
 ID = "conversation"
 MANY = 10_000
 """Runs that the model is given of the history: all."""
+LAST = 2
+"""Those that it is given of a history with a window."""
 
 
 class Conversation:
     """An agent and the database of its runs. Other tools or another system text make a new agent on the same one."""
+
+    runs_sent = MANY
 
     def __init__(self, setup: SessionSetup) -> None:
         self.setup = setup
@@ -66,7 +70,7 @@ class Conversation:
             system_message=system,
             tools=[self._tool(one) for one in tools],
             add_history_to_context=True,
-            num_history_runs=MANY,
+            num_history_runs=self.runs_sent,
             telemetry=False,
         )
 
@@ -191,4 +195,16 @@ def parts_of_user(message: Any) -> Iterator[messages.Part]:
             yield messages.FileRef(kind, one.url)
 
 
+class LastRuns(Conversation):
+    """An agent whose model is given the last runs alone, as all are by default (of 3)."""
+
+    runs_sent = LAST
+
+
 SESSION = bind_agent("agno-agent", Conversation, wire=WIRE, reproducer=AgnoAgentCode())
+WINDOW = bind_agent(
+    "agno-agent-window",
+    LastRuns,
+    wire=replace(WIRE, capabilities=replace(CLAIMS, window=f"{LAST} turns")),
+    reproducer=AgnoAgentCode(),
+)

@@ -17,7 +17,11 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import ModelClientStreamingChunkEvent, TextMessage
 from autogen_core import CancellationToken
-from autogen_core.model_context import UnboundedChatCompletionContext
+from autogen_core.model_context import (
+    BufferedChatCompletionContext,
+    ChatCompletionContext,
+    UnboundedChatCompletionContext,
+)
 from autogen_core.models import AssistantMessage, FunctionExecutionResultMessage, ModelFamily, UserMessage
 from autogen_core.tools import BaseTool, ToolSchema
 from autogen_ext.models.anthropic import AnthropicChatCompletionClient
@@ -39,6 +43,8 @@ from .sdk_errors import raised_as, typed_error
 DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-6"
 CLAIMS = replace(AGENT_CAPABILITIES, images=False, documents=False, part_order=False)
 WIRE = Binding("autogen-wire", DIALECT, MODEL, CLAIMS, package="autogen-agentchat")
+LAST = 6
+"""Messages that are sent of a conversation with a window."""
 ITERATIONS = 50
 """Rounds of tools that a turn may take."""
 
@@ -98,8 +104,12 @@ class Conversation:
         self._client = open_client(setup.endpoint)
         self._runner = asyncio.Runner()
         self.turn = SessionTurn(CancelToken())
-        self.context = UnboundedChatCompletionContext()
+        self.context = self.new_context()
         self.configure(setup.system, setup.tools)
+
+    def new_context(self) -> ChatCompletionContext:
+        """What holds the messages, and says which of them are sent."""
+        return UnboundedChatCompletionContext()
 
     def configure(self, system: str | None, tools: Sequence[OurTool]) -> None:
         self.setup = replace(self.setup, system=system, tools=tuple(tools))
@@ -225,4 +235,17 @@ def arguments(text: str) -> Any:
     return found if isinstance(found, dict) else {"text": text}
 
 
+class LastMessages(Conversation):
+    """A conversation of which the last messages are sent."""
+
+    def new_context(self) -> ChatCompletionContext:
+        return BufferedChatCompletionContext(LAST)
+
+
 SESSION = bind_agent("autogen-agent", Conversation, wire=WIRE, reproducer=AutogenAgentCode())
+WINDOW = bind_agent(
+    "autogen-agent-window",
+    LastMessages,
+    wire=replace(WIRE, capabilities=replace(CLAIMS, window=f"{LAST} messages")),
+    reproducer=AutogenAgentCode(),
+)

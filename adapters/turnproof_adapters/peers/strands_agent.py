@@ -14,7 +14,11 @@ from dataclasses import replace
 from typing import Any, Self
 
 from strands import Agent
-from strands.agent.conversation_manager import NullConversationManager
+from strands.agent.conversation_manager import (
+    ConversationManager,
+    NullConversationManager,
+    SlidingWindowConversationManager,
+)
 from strands.tools.tools import PythonAgentTool
 from strands.types.exceptions import (
     ContextWindowOverflowException,
@@ -40,6 +44,8 @@ from .strands_messages import StrandsMessages, tool_spec
 CLAIMS = replace(
     ANTHROPIC.claims(), thinking=False, documents=False, result_images=False, retries=False, result_cutting=False
 )
+LAST = 6
+"""Messages that an agent with a window keeps."""
 WIRE = Binding("strands-wire", ANTHROPIC.dialect, ANTHROPIC.model, CLAIMS, package="strands-agents")
 
 
@@ -67,10 +73,14 @@ class Conversation:
             tools=[self._tool(one) for one in tools],
             system_prompt=system,
             callback_handler=self._on_event,
-            conversation_manager=NullConversationManager(),
+            conversation_manager=self.new_manager(),
             retry_strategy=None,
         )
         self.messages = self.agent.messages
+
+    def new_manager(self) -> ConversationManager:
+        """What makes the list of messages shorter: nothing."""
+        return NullConversationManager()
 
     def _on_event(self, **event: Any) -> None:
         if event.get("data") and self._turn.on_chunk:
@@ -190,4 +200,20 @@ def result(block: Mapping[str, Any], names: Mapping[str, str]) -> messages.ToolR
     return messages.ToolResult(block["toolUseId"], name, text, is_error=block["status"] == "error")
 
 
+class LastMessages(Conversation):
+    """An agent that forgets all but the last messages when a turn is over."""
+
+    def new_manager(self) -> ConversationManager:
+        return SlidingWindowConversationManager(LAST)
+
+
 SESSION = bind_agent("strands-agent", Conversation, wire=WIRE, reproducer=StrandsAgentCode())
+WINDOW = replace(
+    bind_agent(
+        "strands-agent-window",
+        LastMessages,
+        wire=replace(WIRE, capabilities=replace(CLAIMS, window=f"{LAST} messages")),
+        reproducer=StrandsAgentCode(),
+    ),
+    revert=None,  # which turn is meant is not known any more where the first ones are forgotten
+)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from ..windows import Window
+
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
@@ -17,8 +19,9 @@ class Capabilities:
     usage tells how many tokens were thinking. `chain` says that the legacy path goes on from what the service has
     stored, by its id, and sends what is new; `websocket` that requests go over WebSockets, where the memory of one
     connection holds the chain; `chain_deletion` that such a path deletes at the service what its conversation left,
-    where its policy says so (`turnproof.chains.ChainedProvider`). `wire` is no claim: it holds the traits of the wire
-    API (`Dialect.traits`), which turnproof fills in.
+    where its policy says so (`turnproof.chains.ChainedProvider`). `window` is how much of the conversation before the
+    running turn a session or an agent sends at the most: `6 messages`, `3 turns`, or `none` for all of it. `wire` is no
+    claim: it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
 
     The fields from `usage` on (`ASSUMED`) are claimed unless they are set to False:
 
@@ -58,6 +61,7 @@ class Capabilities:
     chain: bool = False
     websocket: bool = False
     chain_deletion: bool = False
+    window: str = "none"
     wire: frozenset[str] = frozenset()
     usage: bool = True
     finish_reasons: bool = True
@@ -69,6 +73,9 @@ class Capabilities:
     result_cutting: bool = True
     given_texts: bool = True
     chain_expiry: bool = True
+
+    def __post_init__(self) -> None:
+        Window.of_claim(self.window)
 
     def claims(self, name: str) -> bool:
         """Whether the named capability is claimed; `cache:explicit` asks for that kind of cache, `wire:refusals`

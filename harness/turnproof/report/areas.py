@@ -61,6 +61,7 @@ _CLAIMS: Final[Mapping[str, str]] = {
     "serialisers": "a conversation saved as text by the adapter",
     "retries": "trying again after a failure",
     "result_cutting": "cutting tool results that are too long",
+    "window": "a window of the conversation instead of all of it",
     "given_texts": "requests without texts of the framework's own",
     "chain_expiry": "stored conversations that end after a time",
 }

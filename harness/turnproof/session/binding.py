@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from opentelemetry import trace
 
 from .. import __version__
+from ..errors import UsageError
 from ..gc import GCConfig, TruncateGC
 from ..messages import FunctionCall, Message, Part, Text, ToolResult
+from ..provider import Binding, Capabilities
 from ..subject import AgentEvent, AgentState, Enricher, SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
+from ..windows import Window
 from .agents.feed import AgentFeed
 from .enrichment import PromptHook, enrich_in_order
 from .flag import path_by_flag
@@ -20,6 +24,7 @@ from .prompt import Enriched
 from .retry import Retry, RetryPolicy
 from .session import Session
 from .tracing import Tracing
+from .window import SendWindow, last_messages, last_turns
 
 
 class OpenedSession(Session):
@@ -34,8 +39,11 @@ class OpenedSession(Session):
     family: _Family
     """Where its events go."""
 
+    send_window: SendWindow | None
+    """What it sends of its history; None for all of it."""
 
-def open_session(setup: SessionSetup) -> OpenedSession:
+
+def open_session(setup: SessionSetup, window: SendWindow | None = None) -> OpenedSession:
     """An empty session on the setup's path, or on that of the migration flag."""
     path = setup.path or path_by_flag(setup.flag, setup.paths)
     provider = setup.open_provider(path)
@@ -53,10 +61,12 @@ def open_session(setup: SessionSetup) -> OpenedSession:
         ids=setup.ids,
         parallel_tools=setup.parallel_tools,
         enrich=enrich_in_order([_hook(enricher) for enricher in setup.enrichers]) if setup.enrichers else None,
+        window=window,
         observers=(_SetupObserver(setup),),
         tracing=Tracing(trace.get_tracer("turnproof.session", __version__, setup.tracer_provider)),
     )
     session.setup = setup
+    session.send_window = window
     session.family = family = _Family(AgentFeed(), "agent-1")
     session.observe(family.feed.add(family.agent))
     return session
@@ -78,7 +88,7 @@ def spawn(session: OpenedSession) -> OpenedSession:
     setup, provider = session.setup, session.provider
     tools, system = session.tools, session.system
     opened = setup.open_provider if session.path == "legacy" else lambda path: provider
-    child = open_session(replace(setup, path=session.path, open_provider=opened, tools=tools))
+    child = open_session(replace(setup, path=session.path, open_provider=opened, tools=tools), session.send_window)
     child.set_system(system)
     family = session.family
     child.family = own = _Family(family.feed, family.feed.free_id())
@@ -105,9 +115,9 @@ class _SetupObserver(SessionObserver):
         self._setup.on_tool(call, result)
 
 
-def load_session(setup: SessionSetup, saved: str) -> OpenedSession:
+def load_session(setup: SessionSetup, saved: str, window: SendWindow | None = None) -> OpenedSession:
     """A session that goes on where the saved one stopped. Raises SavedSessionError for text that is damaged."""
-    session = open_session(setup)
+    session = open_session(setup, window)
     session.restore(saved)
     return session
 
@@ -189,3 +199,27 @@ REFERENCE = SessionBinding(
     shows_usage=True,
     reports_retries=True,
 )
+
+
+def windowed(claim: str, claims: Capabilities, *, adapter: str | Binding = "anthropic") -> SessionBinding:
+    """The reference session with a window, such as `4 messages` or `2 turns`, over an adapter with these claims.
+
+    It is on the stateless path, and tells nothing of the context that the conversation takes: that is the whole
+    history's. Raises UsageError for what is no window.
+    """
+    found = Window.of_claim(claim)
+    if found is None:
+        raise UsageError("a session with a window has one: '4 messages' or '2 turns'")
+    window = (last_messages if found.unit == "message" else last_turns)(found.count)
+    return replace(
+        REFERENCE,
+        name=f"reference-{found.count}-{found.unit}s",
+        adapter=adapter,
+        open=partial(open_session, window=window),
+        load=partial(load_session, window=window),
+        context=None,
+        provider_history=None,
+        paths=("stateless",),
+        other_path=False,
+        capabilities=replace(claims, window=claim),
+    )

@@ -31,6 +31,7 @@ from .result import TurnResult
 from .retry import Retry, RetryPolicy, Sleep
 from .tools import ToolBox
 from .tracing import Tracing
+from .window import SendWindow
 
 _CALLS_STAND = {FinishReason.TOOL_USE, FinishReason.STOP, FinishReason.PAUSED, FinishReason.UNKNOWN}
 
@@ -64,6 +65,7 @@ class TurnSetup:
     room: TurnRoom
     provider: object
     tracing: Tracing
+    window: SendWindow | None = None
 
 
 class Turn:
@@ -91,6 +93,7 @@ class Turn:
         self._nudges = MissingCalls(setup.ids)
         self._prompts: list[Prompt] = []
         self._unheard: list[Message] = []
+        self._sent_from = 0
 
     def run(self, user: Message | None) -> TurnResult:
         """Say what waits in the inbox, then `user`, and run tools until nothing is called or said any more.
@@ -99,6 +102,8 @@ class Turn:
         """
         inbox, tasks = self._setup.inbox, self._setup.tools.tasks
         before = len(tasks)
+        window = self._setup.window
+        self._sent_from = window(self._history.messages_ref) if window is not None else 0
         try:
             self._deliver(inbox.take_all())
             if user is not None:
@@ -181,6 +186,7 @@ class Turn:
             except ContextLimitError as error:
                 if not self._setup.room.make(error):
                     raise
+                self._sent_from = 0  # what is held now is short enough
 
     def _call_with_retries(self, relay: CallbackRelay, call: CancelToken) -> ProviderResponse:
         setup = self._setup
@@ -192,9 +198,7 @@ class Turn:
             call.raise_if_cancelled()
             self._attempts += 1
             try:
-                response = setup.port.complete(
-                    PortCall(self._history.messages_ref, setup.context, relay, call, self._schema)
-                )
+                response = setup.port.complete(PortCall(self._sent_messages, setup.context, relay, call, self._schema))
             except ProviderError as error:
                 relay.verify()
                 self._failed = error
@@ -210,7 +214,7 @@ class Turn:
         call.raise_if_cancelled()  # before there is a span of a call that is never made
         streamed = self._callbacks.on_chunk is not None
         with setup.tracing.call(setup.provider, streamed=streamed, structured=self._schema is not None) as span:
-            span.asks(self._history.messages_ref, setup.context.system)
+            span.asks(self._sent_messages, setup.context.system)
             try:
                 # The provider demands the wait: what is said meanwhile does not shorten it, and is answered after it.
                 response = setup.retry.call(attempt, token=self._token, sleep=self._pause, on_retry=self._retried)
@@ -220,6 +224,11 @@ class Turn:
             span.record_response(response)
         setup.observer.on_response(response)
         return response
+
+    @property
+    def _sent_messages(self) -> Sequence[Message]:
+        messages = self._history.messages_ref
+        return messages[self._sent_from :] if self._sent_from else messages
 
     def _pause(self, seconds: float, token: CancelToken) -> bool:
         with self._setup.tracing.retry(self._retries[-1]):

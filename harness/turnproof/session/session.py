@@ -44,6 +44,7 @@ from .retry import RetryPolicy, Sleep, wait_for_token
 from .tools import ToolBox
 from .tracing import Tracing
 from .turn_guard import TurnGuard
+from .window import SendWindow
 
 if TYPE_CHECKING:
     from ..cache import CachePlugin, PrefixMonitor
@@ -64,6 +65,9 @@ class Session:
 
     `chain` is what a provider of the legacy path does over a service that stores answers, each provider of the session;
     None leaves it to the provider. UsageError is raised for a provider that cannot be told to store nothing.
+
+    With a `window` (`window.last_turns`, `window.last_messages`) each request has the end of the history alone, which
+    stays whole. That is for the stateless path: of a provider that holds the history, UsageError is raised.
 
     `observers` are told of everything that happens, and change nothing. `tracing` makes OpenTelemetry spans of it, by
     default with the global tracer provider.
@@ -93,11 +97,14 @@ class Session:
         enrich: Enrich | None = None,
         cancel_note: str | None = None,
         chain: ChainPolicy | None = None,
+        window: SendWindow | None = None,
         observers: Sequence[SessionObserver] = (),
         tracing: Tracing | None = None,
     ) -> None:
         if max_rounds < 1:
             raise UsageError(f"a turn has at least one round, got max_rounds={max_rounds!r}")
+        self._window = window
+        self._check_window(path)
         self._retry = retry or RetryPolicy()
         self._pacer = pacer
         self._clock = clock
@@ -353,6 +360,7 @@ class Session:
         had.
         """
         with self._running.exclusively():
+            self._check_window(path or self.path)
             collector = self._room.collector_for(provider)
             self._conversation.use_provider(provider, path or self.path)
             self._room.collector = collector
@@ -471,4 +479,9 @@ class Session:
             room=room,
             provider=self.provider,
             tracing=self._tracing,
+            window=self._window,
         )
+
+    def _check_window(self, path: Path) -> None:
+        if self._window is not None and path == "legacy":
+            raise UsageError("a window is for the stateless path: on this one the provider holds the history")

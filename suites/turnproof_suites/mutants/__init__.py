@@ -48,6 +48,7 @@ from . import (
     tools_outgoing,
     usage_figures,
     watching,
+    windows,
 )
 from ._agent import BrokenAgent
 from ._broken import Broken, BrokenCount, CallInputs, Proceed
@@ -91,6 +92,7 @@ _AREAS = (
     paths,
     secrets,
     sessions,
+    windows,
     operations,
     other_words,
     children,

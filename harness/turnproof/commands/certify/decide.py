@@ -11,11 +11,12 @@ from ...judge.requirements import REGISTRY, Registry, Requirement, Shown, judge,
 from ...judge.run_log import DecidedOn
 from ...judge.undecided_words import why_not_claimed
 from ...judge.verdict import Status, Verdict, inconclusive, not_claimed
-from ...judge.view import View, derived, with_given_texts_alone
+from ...judge.view import View, as_claimed, derived
 from ...provider import ASSUMED, Capabilities, Difference
 from ...run.transcript import TurnEnded
 from ...scenarios import Scenario
 from ...subject import FACTS, OPERATIONS, Subject, SubjectKind
+from ...windows import Window
 from .undecided_causes import claims_missing, cut_runs, in_runs, not_run, raised_about_itself, runs_of
 
 
@@ -180,6 +181,8 @@ def _out_of_sight(requirement: Requirement, views: Sequence[View], subject: Clai
     """Why a session, or an agent, cannot be judged by this requirement; empty where it can."""
     if subject.kind == "agent" and requirement.subject == "session" and not requirement.agents:
         return "the agent owns the history, and the requirement is about another owner"
+    if not requirement.windows and subject.claims.window != "none":
+        return "a window moves the beginning of the requests, which the requirement is about"
     if lacking := [operation for operation in requirement.operations if operation not in subject.operations]:
         return f"the {subject.kind} lacks {', '.join(map(spelled, lacking))}"
     check = registry[requirement.id]
@@ -215,10 +218,16 @@ def with_needed_calls(
     operations: Collection[str],
     registry: Registry,
 ) -> Sequence[View]:
-    """The runs; of a session that does not show its provider calls with derived ones, where these will do. Of a session
-    or an agent that adds texts of its own, they are without these."""
-    if kind != "adapter" and not claims.given_texts:
-        views = [with_given_texts_alone(view) for view in views]
+    """The runs; of a session that does not show its provider calls with derived ones, where these will do.
+
+    Of a session or an agent that adds texts of its own, they are without these. One that sends a window of its
+    conversation is judged as if it sent all of it; not so the adapter below it, of which it asks no more.
+    """
+    if kind != "adapter":
+        of_adapters = requirement.subject == "adapter"
+        window = None if of_adapters and not _hides_calls(views) else Window.of_claim(claims.window)
+        own = not claims.given_texts
+        views = [as_claimed(view, given_texts_alone=own, window=window, dialect_form=of_adapters) for view in views]
     needs = registry[requirement.id].needs
     if kind != "session" or requirement.subject != "adapter" or needs == "wire" or needs == "calls":
         return views

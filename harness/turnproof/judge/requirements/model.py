@@ -75,7 +75,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     evidence among the facts about the wire that its check takes for granted; no MUST rests on inference.
 
     `live` is False where only the emulator can decide: the real service need not do what the requirement is about, and
-    may do it in its own way.
+    may do it in its own way. `windows` is False for what a session that sends a window of its conversation gives up.
 
     `effect` is what a user of the application notices where it is violated, in one sentence; a suite may leave it out.
 
@@ -102,6 +102,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rests_on: Evidence | None = None
     counts: Asked | None = None
     live: bool = True
+    windows: bool = True
     effect: str = ""
 
     def __post_init__(self) -> None:

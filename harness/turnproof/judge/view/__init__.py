@@ -13,8 +13,9 @@ from .call import Callback, ProviderCall
 from .derived import derived
 from .exchange import HARMLESS_FAULTS, Exchange, broken_rule
 from .place_document import document_of
-from .run import View, with_given_texts_alone
+from .run import View, as_claimed
 from .turn import TurnView
+from .window import WindowReading
 
 __all__ = [
     "HARMLESS_FAULTS",
@@ -25,9 +26,10 @@ __all__ = [
     "ProviderCall",
     "TurnView",
     "View",
+    "WindowReading",
+    "as_claimed",
     "broken_rule",
     "derived",
     "document_of",
     "wire_names",
-    "with_given_texts_alone",
 ]

@@ -149,6 +149,8 @@ class DerivedView(View):
             view.scenario,
             view.digest,
             given_texts_alone=view.given_texts_alone,
+            window=view.window,
+            dialect_form=view.dialect_form,
         )
         self._known = known
         self._reports_retries = reports_retries

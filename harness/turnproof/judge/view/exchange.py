@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -17,6 +18,7 @@ from ...run.transcript import RunKey, WireRequest, WireResponse
 from ..finding import BrokenRule, ByteSpan, Place, Side, pointer
 from .own_texts import GivenTexts
 from .provenance import Provenance, neutral_path, pointer_of
+from .window import SaidBefore, WindowReading
 
 HARMLESS_FAULTS = frozenset({"split", "drip", "comment", "respelled", "merged", "compressed", "idle-close"})
 """Faults that change how bytes arrive, but not what they say."""
@@ -35,10 +37,13 @@ class Exchange:
         round: int,
         call: Call | None = None,
         texts: GivenTexts | None = None,
+        before: SaidBefore | None = None,
     ) -> None:
         """`call` is the request as it was read when it came, where the world has changed since. With `texts` it is read
-        without other texts in the user's name or in its instructions."""
+        without other texts in the user's name or in its instructions, and with `before` with what the session's window
+        leaves out of it."""
         self._known_texts = texts
+        self._said_before = before
         self._dialect = dialect
         self._call_when_it_came = call
         self._world = world
@@ -78,6 +83,10 @@ class Exchange:
         """
         if len(path) == 1 and str(path[0]).startswith("$"):
             path = neutral_path(str(path[0]).replace("$.sent.", "$.", 1))
+        left_out = len(self.window.left_out or ()) if self.window is not None else 0
+        if left_out and path[:1] == ("messages",) and len(path) > 1:
+            place = int(path[1]) - left_out
+            path = ("messages", place, *path[2:]) if place >= 0 else ("messages",)
         return self.at(pointer=self._provenance.pointer_to(*path))
 
     def at_rule(self, refusal: Mapping[str, JSON]) -> Place:
@@ -124,7 +133,7 @@ class Exchange:
 
     @cached_property
     def _provenance(self) -> Provenance:
-        return Provenance(self.body, self.read)
+        return Provenance(self.body, self._read_own)
 
     @property
     def number(self) -> int:
@@ -144,12 +153,33 @@ class Exchange:
     @cached_property
     def call(self) -> Call | None:
         """The request in neutral form; None where the dialect cannot read it as one."""
+        return self._whole(self._own_call)
+
+    @cached_property
+    def window(self) -> WindowReading | None:
+        """What it has of the conversation, where the session claims a window; None of any other, and of what is no
+        request of its turns."""
+        call = self._own_call
+        return self._said_before.reading(call) if self._said_before is not None and call is not None else None
+
+    @cached_property
+    def _own_call(self) -> Call | None:
         return self._of_given_texts(self._call_when_it_came or read_call(self._dialect, self.request, self._world))
 
     def read(self, body: JSON) -> Call | None:
         """What the request would say if it had this body; None where the dialect cannot read it as one."""
+        return self._whole(self._read_own(body))
+
+    def _read_own(self, body: JSON) -> Call | None:
         changed = msgspec.structs.replace(self.request, body=body)
         return self._of_given_texts(read_call(self._dialect, changed, self._world))
+
+    def _whole(self, call: Call | None) -> Call | None:
+        """The request with what the window has left out of it; None where nobody knows how that would read."""
+        left_out = self.window.left_out if self.window is not None else ()
+        if call is None or left_out is None:
+            return None
+        return replace(call, messages=(*left_out, *call.messages)) if left_out else call
 
     def _of_given_texts(self, call: Call | None) -> Call | None:
         return call if call is None or self._known_texts is None else self._known_texts.alone_in(call)

@@ -10,9 +10,10 @@ from weakref import WeakKeyDictionary
 
 from ...dialects.base import Call, World
 from ...dialects.contract import Dialect
-from ...messages import ToolSchema
+from ...messages import Message, ToolSchema
 from ...run import transcript as t
 from ...scenarios.model import Scenario, Turn
+from ...windows import Window
 from ..finding import Place, Side, pointer
 from .aliases import Aliases, aliases_of
 from .asked import Asked, count
@@ -22,6 +23,7 @@ from .documents import CALLBACKS, event_document, is_stray, process_events
 from .exchange import Exchange, read_run
 from .own_texts import GivenTexts
 from .turn import TurnView
+from .window import completed, said_before_requests
 
 
 class View:
@@ -29,7 +31,8 @@ class View:
 
     `digest` is the evidence digest of the transcript, where the caller knows it; verdicts then name it. Wire bodies
     are parsed by the dialect, when they are first asked for. With `given_texts_alone` they are read without the texts
-    that a framework adds of its own.
+    that a framework adds of its own, and with a `window` as if that had left out nothing that it may leave out; with
+    `dialect_form` only those of which it is known how the rest would read.
     """
 
     shows_calls: bool = True
@@ -43,8 +46,12 @@ class View:
         digest: str = "",
         *,
         given_texts_alone: bool = False,
+        window: Window | None = None,
+        dialect_form: bool = False,
     ) -> None:
         self.transcript = transcript
+        self.window = window
+        self.dialect_form = dialect_form
         self.dialect = dialect
         self.scenario = scenario
         self.digest = digest
@@ -187,6 +194,14 @@ class View:
         answers = {event.exchange: event for event in self.transcript.of(t.WireResponse)}
         world, calls = self._run
         texts = GivenTexts.of_run(self.scenario, self.transcript) if self.given_texts_alone else None
+        window, events = self.window, self.transcript.events
+        before = (
+            {}
+            if window is None
+            else said_before_requests(
+                window, self.scenario, self.dialect, events, self._messages_of, dialect_form=self.dialect_form
+            )
+        )
         return tuple(
             Exchange(
                 self.dialect,
@@ -197,9 +212,14 @@ class View:
                 rounds.get((request.probe, request.call), -1),
                 calls.get(request.exchange),
                 texts,
+                before.get(request.exchange),
             )
             for request in self.transcript.of(t.WireRequest)
         )
+
+    def _messages_of(self, number: int) -> tuple[Message, ...]:
+        call = next(one.call for one in self.exchanges if one.number == number)
+        return call.messages if call is not None else ()
 
     def exchanges_in(self, events: Iterable[t.Event]) -> tuple[Exchange, ...]:
         """The exchanges whose requests are among these events, each the same object however often it is asked for."""
@@ -271,14 +291,34 @@ class View:
         return read_run(self.dialect, ((request, answers.get(request.exchange)) for request in requests))
 
 
-def with_given_texts_alone(view: View) -> View:
-    """The same run, its requests without the texts that a framework adds of its own; made once for each view."""
-    if view not in _GIVEN_ALONE:
-        _GIVEN_ALONE[view] = View(view.transcript, view.dialect, view.scenario, view.digest, given_texts_alone=True)
-    return _GIVEN_ALONE[view]
+def as_claimed(view: View, *, given_texts_alone: bool, window: Window | None, dialect_form: bool = False) -> View:
+    """The same run, its requests without the texts that a framework adds of its own, or with what its window leaves
+    out; made once for each view."""
+    if not given_texts_alone and window is None:
+        return view
+
+    def sent_in(turn: int) -> tuple[Message, ...]:
+        calls = [
+            one.call for one in view.exchanges if one.generates and one.request.turn == turn and not one.request.probe
+        ]
+        return calls[-1].messages if calls and calls[-1] is not None else ()
+
+    views = _AS_CLAIMED.setdefault(view, {})
+    key = (given_texts_alone, window, dialect_form)
+    if key not in views:
+        views[key] = View(
+            view.transcript if window is None else completed(view.transcript, view.scenario, view.dialect, sent_in),
+            view.dialect,
+            view.scenario,
+            view.digest,
+            given_texts_alone=given_texts_alone,
+            window=window,
+            dialect_form=dialect_form,
+        )
+    return views[key]
 
 
-_GIVEN_ALONE: WeakKeyDictionary[View, View] = WeakKeyDictionary()
+_AS_CLAIMED: WeakKeyDictionary[View, dict[tuple[bool, Window | None, bool], View]] = WeakKeyDictionary()
 
 
 def _by_call(events: Sequence[t.Event]) -> list[list[t.Event]]:
