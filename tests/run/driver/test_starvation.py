@@ -5,6 +5,7 @@ Nothing here burns a processor: what the system counts is put in its place, so t
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from turnproof.run.driver import Runner, RunSpec, starvation
+from turnproof.run.driver.process_group import descendants
 from turnproof.run.driver.starvation import Patience, own_wait
 from turnproof.run.driver.worker_pool import _serving_threads
 from turnproof.run.transcript import RunEnded, RunKey
@@ -129,3 +131,17 @@ def test_what_the_server_waits_counts_for_the_run_that_it_answers() -> None:
         assert threads
         assert set(map(str, threads)) <= set(starvation._waits(-1, threads))
     assert set(_serving_threads()).isdisjoint(threads)
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this system does not count waiting times")
+def test_the_programs_that_a_run_has_started_wait_with_it_and_what_has_ended_does_not() -> None:
+    line = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1, flush=True); input()'])"
+    with subprocess.Popen([sys.executable, "-c", line], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.readline()
+        (program,) = descendants(process.pid)
+        assert {str(process.pid), str(program)} <= set(starvation._waits(process.pid, ()))
+        process.stdin.close()
+        process.wait()
+        assert starvation._waits(process.pid, ()) == {}

@@ -44,8 +44,11 @@ class KeyMask:
 
     def look_at_headers(self, headers: Mapping[str, str], turn: int) -> None:
         """Note the headers that have the run's own key and are not made for it, whichever of them are kept."""
-        for name, value in headers.items():
-            if name.lower() not in AUTH_HEADERS and secret_in(value, (CANARY_KEY,)):
+        others = {name: value for name, value in headers.items() if name.lower() not in AUTH_HEADERS}
+        if not secret_in("\n".join(others.values()), (CANARY_KEY,)):  # so one look is enough for nearly every request
+            return
+        for name, value in others.items():
+            if secret_in(value, (CANARY_KEY,)):
                 self.leaks.add(f"the header {self._text(name.lower().encode()).decode()} in turn {turn}")
 
     def binary(self, data: bytes, place: str) -> bytes:

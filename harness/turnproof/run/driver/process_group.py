@@ -99,10 +99,30 @@ def end_processes_in(folder: str) -> None:
 def descendants(process: int) -> list[int]:
     """The process ids of what a process has started, and of what that has. Empty where the system does not tell."""
     found: list[int] = []
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
+    for thread in threads_of(process):
         with contextlib.suppress(OSError):
-            found += map(int, task.read_text().split())
+            found += map(int, read_fields(f"/proc/{process}/task/{thread}/children"))
     return found + [below for child in found for below in descendants(child)]
+
+
+def threads_of(process: int) -> list[str]:
+    """The ids of a process's threads. Empty where the system does not tell, or the process has ended."""
+    try:
+        return os.listdir(f"/proc/{process}/task")  # noqa: PTH208 (`Path` takes ten times as long)
+    except OSError:
+        return []
+
+
+def read_fields(file: str) -> list[bytes]:
+    """What stands in a file of the system's, by words. Raises OSError where there is none.
+
+    A silent run is looked at several times a second, when the machine is busy: it must not be made busier by that.
+    """
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        return os.read(descriptor, 65_536).split()
+    finally:
+        os.close(descriptor)
 
 
 def limit_memory(size: int) -> None:

@@ -11,9 +11,8 @@ import contextlib
 import time
 from collections.abc import Collection
 from itertools import chain
-from pathlib import Path
 
-from .process_group import descendants
+from .process_group import descendants, read_fields, threads_of
 
 SOON = 3.0
 """Seconds of silence after which a starved machine is reported."""
@@ -69,16 +68,16 @@ def own_wait() -> float:
     """Seconds for which the main thread of this process has had no processor so far; 0 where the system does not
     tell."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        return int(Path("/proc/self/schedstat").read_text().split()[1]) / 1e9
+        return int(read_fields("/proc/self/schedstat")[1]) / 1e9
     return 0.0
 
 
 def _waits(process: int, serving: Collection[int]) -> dict[str, float]:
     """How long each thread of a process and its descendants has waited so far, and each of these threads of our own."""
     found: dict[str, float] = {}
-    theirs = (Path(f"/proc/{one}/task").glob("*/schedstat") for one in (process, *descendants(process)))
-    ours = (Path(f"/proc/self/task/{thread}/schedstat") for thread in serving)
-    for task in chain(chain.from_iterable(theirs), ours):
+    theirs = ((str(one), thread) for one in (process, *descendants(process)) for thread in threads_of(one))
+    ours = (("self", str(thread)) for thread in serving)
+    for owner, thread in chain(theirs, ours):
         with contextlib.suppress(OSError, ValueError, IndexError):
-            found[task.parent.name] = int(task.read_text().split()[1]) / 1e9
+            found[thread] = int(read_fields(f"/proc/{owner}/task/{thread}/schedstat")[1]) / 1e9
     return found
