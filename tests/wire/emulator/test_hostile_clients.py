@@ -61,6 +61,33 @@ def test_a_body_that_unpacks_to_more_than_the_limit_is_refused(run: ServerRun) -
     assert run.exchanges == []
 
 
+@pytest.mark.parametrize("coding", ["zstd", "br", "gzip, gzip", "nonsense"])
+def test_a_body_in_a_coding_that_is_not_read_is_noted_and_accepted_where_it_is_json_all_the_same(
+    run: ServerRun, coding: str
+) -> None:
+    """No service was seen refusing it, so no adapter is accused of it."""
+    assert post(run, QUESTION, content_encoding=coding)[0] == 200
+    (exchange,) = run.exchanges
+    (finding,) = exchange.findings
+    assert (finding.rule.id, finding.status, finding.enforced) == ("http/content-encoding", 415, False)
+    assert f"would perhaps be refused: The body has the Content-Encoding '{coding}'" in describe(1, exchange)
+
+
+def test_a_body_that_cannot_be_read_is_refused_and_its_coding_is_noted(run: ServerRun) -> None:
+    assert post(run, b"(\xb5/\xfd", content_encoding="zstd")[0] == 400
+    assert [one.rule.id for one in run.exchanges[0].findings] == [
+        "anthropic-messages/malformed-json",
+        "http/content-encoding",
+    ]
+
+
+@pytest.mark.parametrize("coding", ["identity", "", "GZIP"])
+def test_a_usual_coding_is_noted_nowhere(run: ServerRun, coding: str) -> None:
+    body = gzip.compress(QUESTION) if coding == "GZIP" else QUESTION
+    assert post(run, body, content_encoding=coding)[0] == 200
+    assert [list(one.findings) for one in run.exchanges] == [[]]
+
+
 def test_a_line_of_the_log_is_printable_and_cannot_be_forged() -> None:
     path = "/v1/messages\x1b]0;pwn\x07\n#77 POST fake -> 200"
     line = describe(1, Exchange(0, HttpRequest("POST", path, {}, {}, b""), status=400))

@@ -10,6 +10,7 @@ from email.utils import formatdate
 
 from ...dialects.base import Call, Refusal, Rendered, Rule
 from ...scenarios.model import Cut, Fault, Turn
+from .content_codings import unread_coding
 from .incoming import Incoming
 from .responders import due, rounds_since_user
 from .server_run import Exchange, ServerRun
@@ -36,14 +37,15 @@ class Answer:
 async def answer_exchange(run: ServerRun, exchange: Exchange) -> Answer:
     """Read the request of the exchange, judge it, and answer as the armed turn says. Fills in the exchange."""
     parsed = run.dialect.parse(exchange.request, run.world)
+    of_body = unread_coding(exchange.request)
     if isinstance(parsed, Refusal):
-        exchange.findings = (parsed,)
+        exchange.findings = (parsed, *of_body)
         return Answer(run.dialect.render_refusal(parsed, run.seed))
     exchange.call, exchange.operation = parsed, parsed.operation
     turn = due(parsed, run.turn)
     exchange.round = rounds_since_user(parsed, turn)
     exchange.child = _child_of(run, turn)
-    exchange.findings = run.dialect.validate(exchange.request, parsed, run.world)
+    exchange.findings = (*run.dialect.validate(exchange.request, parsed, run.world), *of_body)
     enforced = (finding for finding in exchange.findings if finding.enforced)
     refusal = next(enforced, None) if run.judges else None
     is_scripted = parsed.operation == "generate" and refusal is None

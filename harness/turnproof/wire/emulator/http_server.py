@@ -27,6 +27,7 @@ from ...dialects.contract import Dialect
 from ...errors import HarnessError, ServiceError
 from .answer_writer import Writer
 from .answers import Answer, answer_exchange
+from .content_codings import coding_of, unpack
 from .incoming import Incoming
 from .passing_writer import PassingWriter, while_connected
 from .server_run import SERVER_THREAD, Exchange, Responder, RunOptions, ServerRun, new_run
@@ -218,11 +219,11 @@ class EmulatorServer:
         """The body, decompressed. Raises HTTPRequestEntityTooLarge for one over `MAX_BODY`, packed or unpacked,
         TimeoutError for one that does not come."""
         body = await asyncio.wait_for(request.read(), self._idle_limit)
-        encoding = request.headers.get("content-encoding", "").strip().lower()
-        if not body or encoding not in _WINDOW_BITS:
+        coding = coding_of(request.headers)
+        if not body or not coding:
             return body
         # In another thread: what unpacks for seconds holds up no other request.
-        unpacked = await asyncio.to_thread(_unpack, body, _WINDOW_BITS[encoding])
+        unpacked = await asyncio.to_thread(unpack, body, coding, MAX_BODY)
         if unpacked is None:
             raise web.HTTPRequestEntityTooLarge(max_size=MAX_BODY, actual_size=MAX_BODY + 1)
         return unpacked
@@ -309,21 +310,6 @@ def _broken_off(request: web.Request, exchange: Exchange) -> web.StreamResponse:
     if request.transport is not None:
         request.transport.abort()
     return web.Response(status=502)
-
-
-_WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 47}
-"""How zlib reads each encoding; 47 finds out by itself."""
-
-
-def _unpack(body: bytes, window_bits: int) -> bytes | None:
-    """The content of a compressed body; None where it is over the limit. Raises zlib.error for one that is damaged."""
-    unpacker = zlib.decompressobj(window_bits)
-    content = unpacker.decompress(body, MAX_BODY + 1)
-    if len(content) > MAX_BODY:
-        return None
-    if not unpacker.eof:
-        raise zlib.error("the body is cut")
-    return content
 
 
 def is_own_host(header: str, *, listening_on: str) -> bool:
