@@ -67,12 +67,16 @@ class Conversation:
             model=self._model,
             db=self.database,
             session_id=ID,
-            system_message=system,
+            **self.instructions(system),
             tools=[self._tool(one) for one in tools],
             add_history_to_context=True,
             num_history_runs=self.runs_sent,
             telemetry=False,
         )
+
+    def instructions(self, system: str | None) -> dict[str, Any]:
+        """How an agent is made with a system text: as it is."""
+        return {"system_message": system}
 
     def _tool(self, tool: Tool) -> Function:
         def run(**arguments: Any) -> str:
@@ -195,6 +199,13 @@ def parts_of_user(message: Any) -> Iterator[messages.Part]:
             yield messages.FileRef(kind, one.url)
 
 
+class OwnTexts(Conversation):
+    """An agent whose system text is made by the library, of the instructions and of texts of its own."""
+
+    def instructions(self, system: str | None) -> dict[str, Any]:
+        return {"instructions": system, "markdown": True}
+
+
 class LastRuns(Conversation):
     """An agent whose model is given the last runs alone, as all are by default (of 3)."""
 
@@ -206,5 +217,11 @@ WINDOW = bind_agent(
     "agno-agent-window",
     LastRuns,
     wire=replace(WIRE, capabilities=replace(CLAIMS, window=f"{LAST} turns")),
+    reproducer=AgnoAgentCode(),
+)
+TEXTS = bind_agent(
+    "agno-agent-texts",
+    OwnTexts,
+    wire=replace(WIRE, capabilities=replace(CLAIMS, given_texts=False)),
     reproducer=AgnoAgentCode(),
 )

@@ -36,6 +36,7 @@ from .agent_binding import bind_agent
 from .agent_history import up_to_turn
 from .result_texts import output_text
 from .sdk_errors import raised_as, typed_error
+from .sdk_waits import SdkWaits
 from .strands import ANTHROPIC
 from .strands_agent_code import StrandsAgentCode
 from .strands_calls import model_arguments
@@ -58,7 +59,9 @@ class Conversation:
 
         at = setup.endpoint
         where = {"base_url": at.base_url, "api_key": at.api_key}
-        self._model: Any = AnthropicModel(**model_arguments("anthropic", at.model, at.options, where))
+        arguments = model_arguments("anthropic", at.model, at.options, where)
+        arguments["client_args"] |= self.client_arguments()
+        self._model: Any = AnthropicModel(**arguments)
         self._read = StrandsMessages(WIRE.dialect, at.model)
         self._turn = SessionTurn(CancelToken())
         self._runner = asyncio.Runner()
@@ -77,6 +80,10 @@ class Conversation:
             retry_strategy=None,
         )
         self.messages = self.agent.messages
+
+    def client_arguments(self) -> dict[str, Any]:
+        """More arguments of the SDK's client."""
+        return {}
 
     def new_manager(self) -> ConversationManager:
         """What makes the list of messages shorter: nothing."""
@@ -200,6 +207,25 @@ def result(block: Mapping[str, Any], names: Mapping[str, str]) -> messages.ToolR
     return messages.ToolResult(block["toolUseId"], name, text, is_error=block["status"] == "error")
 
 
+class SdkRetries(Conversation):
+    """An agent whose SDK repeats calls that failed. Its waits are the setup's."""
+
+    def client_arguments(self) -> dict[str, Any]:
+        import httpx
+
+        waits = SdkWaits(self.setup.sleep, lambda: self._turn.cancel_token, self.setup.attempts)
+        client = httpx.AsyncClient(event_hooks={"response": [waits.asynchronous]})
+        return {"max_retries": self.setup.attempts - 1, "http_client": client}
+
+    def send(self, content: str | list[Any], turn: SessionTurn) -> SessionReply:
+        try:
+            return super().send(content, turn)
+        except errors.ProviderError:
+            if turn.cancel_token.is_cancelled:  # in a wait: what was raised is why it waited
+                return SessionReply("", "cancelled")
+            raise
+
+
 class LastMessages(Conversation):
     """An agent that forgets all but the last messages when a turn is over."""
 
@@ -216,4 +242,10 @@ WINDOW = replace(
         reproducer=StrandsAgentCode(),
     ),
     revert=None,  # which turn is meant is not known any more where the first ones are forgotten
+)
+RETRIES = bind_agent(
+    "strands-agent-retries",
+    SdkRetries,
+    wire=replace(WIRE, capabilities=replace(CLAIMS, retries=True)),
+    reproducer=StrandsAgentCode(),
 )

@@ -345,3 +345,12 @@ def test_system_text_and_tools_reach_a_session_that_can_be_configured() -> None:
     requests = run(FOREIGN, scenario).of(t.WireRequest)
     declared = [[tool.name for tool in scenario.tools_in(one.turn)] for one in requests]
     assert [[tool["name"] for tool in one.body.get("tools", ())] for one in requests] == declared
+
+
+def test_a_session_that_waits_without_a_word_is_cancelled_in_its_wait() -> None:
+    """The framework calls the setup's `sleep`, and nothing that is told of an attempt."""
+    transcript = run(FOREIGN, load(SCENARIOS / "cancel" / "in_backoff.yaml"))
+    turn = [event for event in transcript.events if event.turn == 1]
+    assert [event.outcome for event in turn if isinstance(event, t.TurnEnded)] == ["cancelled"]
+    assert len([event for event in turn if isinstance(event, t.WireRequest)]) == 1
+    assert len([event for event in turn if isinstance(event, t.Cancelled)]) == 1

@@ -53,7 +53,7 @@ class Run(RunSession):
         recorder.control.ask("arm", index)
         token = CancelToken()
         self.tools.begin(turn)
-        self._cut = turn.cancel
+        self._cut, self._waits = turn.cancel, 0
         recorder.begin_turn(*self._breaking_off(turn, token), on_piece=turn.cancel.on_piece if turn.cancel else 0)
         if self.session_operations is not None:
             self.session_operations.begin(turn)

@@ -74,6 +74,7 @@ class RunSession:
         self._cut: Cut | None = None
         self._more_setup: Callable[[], dict[str, Any]] = dict
         self._attempt = 0
+        self._waits = 0
         self._retry_error = ""
         self._retry_failure: Failed | None = None
         self._spans = self._watched()
@@ -283,7 +284,10 @@ class RunSession:
         self.recorder.event(
             Retried(attempt=self._attempt, delay=float(seconds), error=self._retry_error, failure=failure, turn=turn)
         )
-        if self._cut is not None and self._cut.at == "backoff" and self._attempt - 1 == self._cut.index:
+        # Who tells of no attempt before it waits has its waits counted.
+        number = self._attempt - 1 if self._attempt else self._waits
+        self._waits += 1
+        if self._cut is not None and self._cut.at == "backoff" and number == self._cut.index:
             self.recorder.cancel()
         return token is not None and token.is_cancelled
 
