@@ -34,6 +34,7 @@ _SECRET_NAME = re.compile(
 """Several keys of one service are numbered."""
 
 
+@lru_cache(maxsize=1024)  # an environment has the same names for every run
 def is_secret_name(name: str) -> bool:
     """Whether a variable of this name holds a secret: `..._API_KEY`, `GITHUB_TOKEN`, `AWS_SECRET_ACCESS_KEY`, ..."""
     return _SECRET_NAME.search(name) is not None

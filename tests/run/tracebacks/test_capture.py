@@ -442,3 +442,24 @@ def test_modules_may_hold_anything() -> None:
     module = types.ModuleType("odd")
     exec("def fail(): raise ValueError('odd')", module.__dict__)
     assert raised_by(module.fail).frames[-1].module == "odd"
+
+
+class Unhashable(str):
+    """A text that cannot be looked up anywhere."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        raise RuntimeError("looked up")
+
+
+def test_a_name_that_cannot_be_hashed_is_captured_as_it_is() -> None:
+    kind = type("Failed", (Exception,), {"__module__": Unhashable("own.module")})
+    assert capture(kind("went wrong")).module == "own.module"
+
+
+def test_a_key_in_a_short_text_is_masked_by_the_secrets_of_each_run() -> None:
+    error = ValueError("with key-of-one-run")
+    assert capture(error, secrets=("key-of-one-run",)).message == "with [key]"
+    assert capture(error, secrets=("key-of-another",)).message == "with key-of-one-run"
+    assert capture(error, secrets=("key-of-one-run",)).message == "with [key]"

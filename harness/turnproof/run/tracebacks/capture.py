@@ -9,6 +9,7 @@ from __future__ import annotations
 import linecache
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from types import CodeType, TracebackType
 from typing import Any, TypeVar
@@ -152,10 +153,18 @@ class _Capture:
 
     def _text(self, text: str, limit: int, around: int = 0) -> str:
         """The text without secrets, cut to `limit` characters; around this one, where the cut would lose it."""
+        if type(text) is str and len(text) <= min(limit, NAME):  # a subclass may be hashed by anybody's code
+            return _masked(text, self._secrets)
         begin = max(0, min(around - limit // 2, len(text) - limit))
         end = min(len(text), begin + limit)
         more = f"... ({len(text) - end} more characters)" if end < len(text) else ""
         return f"{'...' if begin else ''}{mask(text, self._secrets, begin, end)}{more}"
+
+
+@lru_cache(maxsize=4096)
+def _masked(text: str, secrets: tuple[str, ...]) -> str:
+    """A short text without secrets. The frames of most exceptions are the same: those of a call that fails."""
+    return mask(text, secrets)
 
 
 def _attribute(value: object, name: str, kind: type[T]) -> T | None:
