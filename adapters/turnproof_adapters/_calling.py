@@ -212,6 +212,19 @@ class ConversationCaller(ABC, Generic[T, E, R]):
             return self._calls.call_batch(ask, partial(self._read, restore), listeners, token)
         return self._calls.call_stream(open_stream, self._assembler(restore, listeners), token)
 
+    def call_whole(
+        self, ask: Callable[[], T], restore: R, listeners: Listeners, token: CancelToken | None
+    ) -> ProviderResponse:
+        """The answer of a call in one piece, which is shown to who listens for pieces as one."""
+
+        def read(answer: T, listeners: Listeners) -> ProviderResponse:
+            response = self._read(restore, answer, listeners)
+            if listeners.on_chunk is not None and response.text:
+                listeners.on_chunk(response.text)
+            return response
+
+        return self._calls.call_batch(ask, read, listeners, token)
+
 
 @contextmanager
 def _cut_by(token: CancelToken) -> Iterator[Cut]:

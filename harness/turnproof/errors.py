@@ -20,6 +20,7 @@ TurnproofError
     ├── InvalidRequestError
     │   ├── CacheExpiredError the service no longer has the cache that a request names
     │   ├── ChainLostError    the service no longer has the answer that a request continues
+    │   ├── AnswerLostError   the service no longer has the answer that was to be taken up
     │   └── ResumeError       the provider does not have the session that was to be resumed
     ├── ContentFilterError
     └── TransportError        no complete answer: refused, reset, cut, timed out
@@ -181,6 +182,17 @@ class ChainLostError(InvalidRequestError):
 
     Trying again cannot succeed until the chain is begun again (`Session.begin_new_chain`): the next request then has
     the whole conversation, which the session holds.
+    """
+
+    def __init__(self, message: str, *, answer: str, status: int | None = None, kind: str | None = None) -> None:
+        super().__init__(message, status=status, kind=kind)
+        self.answer = answer
+
+
+class AnswerLostError(InvalidRequestError):
+    """The service no longer has the answer in the background that was to be taken up, or has cancelled it.
+
+    `answer` is its id. Trying to take it up again cannot succeed: the request has to be sent again.
     """
 
     def __init__(self, message: str, *, answer: str, status: int | None = None, kind: str | None = None) -> None:

@@ -13,38 +13,36 @@ from google import genai
 from google.genai import _interactions as sdk
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import TransportError
+from turnproof.errors import UsageError
 from turnproof.messages import ProviderResponse, thaw
 
 from .._answers import Listeners
 from .._calling import Prompt, Source
 from .._chain import Chain, Head
-from .._decoding import convert_to
 from .._encoded_messages import encode
 from .._names import tool_names
 from ..google_genai.names import restorer
+from .background import BackgroundInteractions, is_not_kept, read_typed
 from .convert import Step
-from .lifecycle import InteractionsProvider
 from .steps import Arrangement, row
 from .wire import Event, Interaction
 
 T = TypeVar("T")
 
-FORGOTTEN = (403, 404)
-"""Statuses under which an interaction is not, or no longer, kept: 403 was seen (googleapis/js-genai#1389)."""
-
 _ENDED = ("completed", "requires_action")
 
 
-class InteractionsChain(Chain, InteractionsProvider):
+class InteractionsChain(Chain, BackgroundInteractions):
     """A conversation that the service keeps. One object holds one conversation and serves one thread at a time."""
 
     def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
         client = self._require_client()
         if token is not None:
             token.raise_if_cancelled()
+        if self._is_in_background and not self._stores:
+            raise UsageError("an answer in the background has to be stored, and ChainPolicy(store=False) forbids that")
         restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
-        return self._caller.call(
+        return self._answered(
             partial(self._continuing_chain, client, prompt, self._ask),
             partial(self._continuing_chain, client, prompt, self._open),
             restore,
@@ -72,11 +70,14 @@ class InteractionsChain(Chain, InteractionsProvider):
         fields = settings.fields(prompt, store=self._stores)
         if head is not None:
             fields["previous_interaction_id"] = head.id
+        if self._is_in_background:
+            fields["background"] = True
         request: dict[str, Any] = thaw({"model": settings.model, "input": arrangement.finish()[known:], **fields})
         # The SDK would escape what is no text, and the service would get another one.
         encode(request)
         # It would go on by itself where a service stops: every request is the session's affair.
-        return request | {"automatic_continuation": False}
+        # The SDK refuses to be told so of one in the background, which it never continues.
+        return request if self._is_in_background else request | {"automatic_continuation": False}
 
     def _delete_stored(self, name: str) -> None:
         client = self._require_client()
@@ -85,19 +86,28 @@ class InteractionsChain(Chain, InteractionsProvider):
             try:
                 client.interactions.delete(id=name)
             except sdk.APIStatusError as error:
-                if not _is_not_found(error):
+                if not is_not_kept(error):
                     raise
 
         self._caller.simple(delete)
 
     def _ask(self, client: genai.Client, request: Mapping[str, Any]) -> Interaction:
-        interaction = _read(client.interactions.create(**request), Interaction)
+        interaction = read_typed(client.interactions.create(**request), Interaction)
         self._note(interaction)
         return interaction
 
     def _open(self, client: genai.Client, request: Mapping[str, Any]) -> Source[Event]:
         stream = client.interactions.create(**request, stream=True)
-        return Source(self._note_ids(_read(event, Event) for event in stream), stream.close)
+        return Source(self._note_ids(read_typed(event, Event) for event in stream), stream.close)
+
+    def _retrieve(self, name: str) -> Interaction:
+        interaction = super()._retrieve(name)
+        self._note(interaction)
+        return interaction
+
+    def _follow(self, name: str) -> Source[Event]:
+        source = super()._follow(name)
+        return Source(self._note_ids(source.events), source.close)
 
     def _note_ids(self, events: Iterator[Event]) -> Iterator[Event]:
         for event in events:
@@ -118,31 +128,15 @@ def _as_it_is(step: Step) -> Step:
     return step
 
 
-def _read(answer: Any, kind: type[T]) -> T:
-    """An answer of the SDK's as one of ours. Raises TransportError for what is none."""
-    try:
-        if hasattr(answer, "model_dump"):
-            return convert_to(answer.model_dump(mode="json", exclude_none=True), kind)
-        why = f"{type(answer).__name__} where an object belongs"
-    except (ValueError, RecursionError) as error:
-        why = f"{type(error).__name__}: {error}"
-    # Raised out here: what the error may quote is not attached.
-    raise TransportError(f"the SDK read what is no answer ({why:.200})", status=200)
-
-
 def _is_about_what_is_gone(client: genai.Client, error: Exception, head: Head) -> bool:
     """Whether a refusal is about the head of the chain: under the same statuses the service refuses other things, so it
     is asked whether it still has the interaction."""
-    return _is_not_found(error) and not _is_kept(client, head.id)
+    return is_not_kept(error) and not _is_kept(client, head.id)
 
 
 def _is_kept(client: genai.Client, name: str) -> bool:
     try:
         client.interactions.get(id=name)
     except sdk.APIStatusError as error:
-        return not _is_not_found(error)
+        return not is_not_kept(error)
     return True
-
-
-def _is_not_found(error: Exception) -> bool:
-    return isinstance(error, sdk.APIStatusError) and error.status_code in FORGOTTEN

@@ -1,4 +1,5 @@
-"""The stateless path: the session owns the history, nothing is stored, and a call costs what is new in it.
+"""The stateless path: the session owns the history, nothing is stored (but for answers in the background), and a call
+costs what is new in it.
 
 Requests and answers are made as `_stateless` has it. The SDK makes the call, with a stub for the input: the HTTP client
 that it was given puts the prepared body into the request, and hands over the open response, as
@@ -25,12 +26,12 @@ from .._stateless import EncodesOnce
 from ..google_genai import reading
 from ..google_genai.names import restorer
 from ..google_genai.splice import carrying
-from .lifecycle import InteractionsProvider
+from .background import BackgroundInteractions
 from .steps import Arrangement, row
 from .wire import Event, Interaction, decode_event, decode_interaction
 
 
-class InteractionsStateless(EncodesOnce[Arrangement[bytes]], InteractionsProvider):
+class InteractionsStateless(EncodesOnce[Arrangement[bytes]], BackgroundInteractions):
     """`complete()` for the Interactions API. One object serves any number of conversations and threads."""
 
     def _fresh_encoder(self, model: str) -> Encoder:
@@ -42,14 +43,16 @@ class InteractionsStateless(EncodesOnce[Arrangement[bytes]], InteractionsProvide
             token.raise_if_cancelled()
         body = self._body(prompt, stream=listeners.on_chunk is not None)
         restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
-        return self._caller.call(
+        return self._answered(
             partial(self._ask, client, body), partial(self._open, client, body), restore, listeners, token
         )
 
     def _body(self, prompt: Prompt, *, stream: bool) -> bytes:
         opening = {"model": self._require_model(), **({"stream": True} if stream else {})}
         steps = self._encoder.arranged(prompt.messages).finish()
-        return request_body(opening, "input", steps, self._settings().fields(prompt, store=False))
+        is_stored = self._is_in_background
+        fields = self._settings().fields(prompt, store=is_stored) | ({"background": True} if is_stored else {})
+        return request_body(opening, "input", steps, fields)
 
     def _ask(self, client: genai.Client, body: bytes) -> Interaction:
         return reading.batch(self._response(client, body, stream=False), decode_interaction)

@@ -54,9 +54,13 @@ class ResponsesStateless(EncodesOnce[Arrangement[bytes]], ResponsesProvider):
 
     def _joined(self, around: Mapping[str, Any], prompt: Prompt) -> bytes:
         """A request with these fields beside those of the prompt."""
-        fields = self._settings().kwargs(prompt)
+        fields = dict(self._fields(prompt))
         opening = {"model": fields.pop("model"), **around}
         return request_body(opening, "input", self._encoder.arranged(prompt.messages).finish(), fields)
+
+    def _fields(self, prompt: Prompt) -> Mapping[str, Any]:
+        """What stands around the items of a request."""
+        return self._settings().kwargs(prompt)
 
     def _ask(self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
         return decode_answer(post(client, PATH, body, headers, self._timeouts, stream=False).content)

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Unpack, runtime_checkable
 
 from ..cancel import CancelToken
 from ..errors import (
+    AnswerLostError,
     AuthenticationError,
     BindingError,
     CacheExpiredError,
@@ -52,6 +53,7 @@ __all__ = [
     "OPTIONS",
     "PATHS",
     "RETAINED",
+    "AnswerLostError",
     "AuthenticationError",
     "Binding",
     "BindingError",

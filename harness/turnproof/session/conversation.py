@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from ..background_answers import BackgroundPolicy
 from ..cancel import CancelToken
 from ..chains import ChainPolicy
 from ..errors import UsageError
@@ -20,7 +21,7 @@ from .caching import Caching
 from .history import SessionHistory
 from .observer import SessionObserver
 from .pairing import repair
-from .ports import Context, LegacyPort, Port, StatelessPort
+from .ports import Context, LegacyPort, Port, StatelessPort, refuse_without_background
 from .tools import ToolBox
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Conversation:
         observer: SessionObserver,
         ids: MessageIds,
         chain: ChainPolicy | None = None,
+        background: BackgroundPolicy | None = None,
     ) -> None:
         self.history = SessionHistory()
         self.usage = TokenUsage()
@@ -56,6 +58,7 @@ class Conversation:
         self.provider = provider
         self.path: Path = path
         self.chain = chain
+        self.background = background
         self.caching = Caching(cache_plugin, provider, observer)
         self._observer = observer
         self._ids = ids
@@ -167,6 +170,8 @@ class Conversation:
         method = "complete" if path == "stateless" else "create_session"
         if not callable(getattr(provider, method, None)):
             raise UsageError(f"{type(provider).__name__} has no {method}(): it cannot serve the {path} path")
+        if self.background is not None:
+            refuse_without_background(provider)
         caching = self.caching.for_provider(provider, path)
         if path == "stateless":
             return StatelessPort(cast("StatelessProvider", provider), caching)

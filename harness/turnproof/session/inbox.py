@@ -95,6 +95,15 @@ class Inbox:
         with self._lock:
             return [*self._drain(self._urgent), *self._drain(self._patient)]
 
+    def drop(self, message_ids: Iterable[str]) -> None:
+        """Forget the messages of these ids: the model has them."""
+        ids = set(message_ids)
+        with self._lock:
+            for queue in (self._urgent, self._patient):
+                left = [prompt for prompt in queue if prompt.message.message_id not in ids]
+                queue.clear()
+                queue.extend(left)
+
     def recall(self, message: Message) -> bool:
         """Take back what a child said, at any time. False if a turn has taken it already."""
         with self._lock:

@@ -29,6 +29,7 @@ from .ports import Context, Port, PortCall
 from .request_pacer import RequestPacer
 from .result import TurnResult
 from .retry import Retry, RetryPolicy, Sleep
+from .running_answer import AnswersInBackground
 from .tools import ToolBox
 from .tracing import Tracing
 from .window import SendWindow
@@ -63,6 +64,7 @@ class TurnSetup:
     ids: MessageIds
     max_rounds: int
     room: TurnRoom
+    answers: AnswersInBackground
     provider: object
     tracing: Tracing
     window: SendWindow | None = None
@@ -95,6 +97,21 @@ class Turn:
         self._unheard: list[Message] = []
         self._sent_from = 0
 
+    def take_up(self, messages: Sequence[Message]) -> TurnResult:
+        """Go on with a turn that an earlier process began: its messages up to the answer that is taken up."""
+        self._open_window()
+        try:
+            self._setup.answers.begin_turn(messages[0])
+            for message in messages:
+                self._history.append(message)
+            self.reached_model = True
+            return self._until_answered(take_waiting=False)
+        except BaseException:
+            self._setup.inbox.put_back(self._prompts)
+            raise
+        finally:
+            self._setup.inbox.close()
+
     def run(self, user: Message | None) -> TurnResult:
         """Say what waits in the inbox, then `user`, and run tools until nothing is called or said any more.
 
@@ -102,8 +119,7 @@ class Turn:
         """
         inbox, tasks = self._setup.inbox, self._setup.tools.tasks
         before = len(tasks)
-        window = self._setup.window
-        self._sent_from = window(self._history.messages_ref) if window is not None else 0
+        self._open_window()
         try:
             self._deliver(inbox.take_all())
             if user is not None:
@@ -116,8 +132,8 @@ class Turn:
         finally:
             inbox.close()
 
-    def _until_answered(self) -> TurnResult:
-        inbox, paused = self._setup.inbox, False
+    def _until_answered(self, *, take_waiting: bool = True) -> TurnResult:
+        inbox, paused = self._setup.inbox, not take_waiting
         response = ProviderResponse(finish_reason=FinishReason.CANCELLED)
         while True:
             if self._rounds >= self._setup.max_rounds and not self._token.is_cancelled:
@@ -164,6 +180,8 @@ class Turn:
             self._setup.observer.on_delivered(prompt.message, prompt.sender)
 
     def _append_prompt(self, message: Message) -> None:
+        if not self._unheard and not self.reached_model:
+            self._setup.answers.begin_turn(message)
         self._history.append(message)
         self._unheard.append(message)
 
@@ -198,7 +216,9 @@ class Turn:
             call.raise_if_cancelled()
             self._attempts += 1
             try:
-                response = setup.port.complete(PortCall(self._sent_messages, setup.context, relay, call, self._schema))
+                response = setup.answers.complete(
+                    PortCall(self._sent_messages, setup.context, relay, call, self._schema)
+                )
             except ProviderError as error:
                 relay.verify()
                 self._failed = error
@@ -221,9 +241,17 @@ class Turn:
             except Interrupted as stop:
                 # Only a repeated attempt can diverge, so there is an error that made it necessary.
                 raise (self._failed if self._failed and isinstance(stop.reason, Diverged) else stop.reason) from None
+            except Cancelled:
+                setup.answers.cancel()
+                raise
             span.record_response(response)
         setup.observer.on_response(response)
         return response
+
+    def _open_window(self) -> None:
+        """What is sent of the history: with a window the end of what there was before the turn."""
+        window = self._setup.window
+        self._sent_from = window(self._history.messages_ref) if window is not None else 0
 
     @property
     def _sent_messages(self) -> Sequence[Message]:

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
+from ..background_answers import RunningAnswer
 from ..cache import PrefixLoss
 from ..gc import GCResult
 from ..messages import FunctionCall, Message, ProviderResponse, TokenUsage, ToolResult
@@ -65,6 +66,15 @@ class SessionObserver:
 
     def on_response(self, response: ProviderResponse) -> None:
         """The model answered a call, or was cut short by a cancel. Once a call, also in a turn that fails later."""
+
+    def on_answer_began(self, answer: RunningAnswer, messages: Sequence[Message]) -> None:
+        """The service has named an answer that it works on in the background. `messages` is the turn up to here.
+
+        The session does not wait for the answer before this has returned.
+        """
+
+    def on_answer_ended(self, answer: RunningAnswer) -> None:
+        """The service works on such an answer no more: it has come, failed, is lost or was cancelled."""
 
     def on_collected(self, result: GCResult) -> None:
         """The history was collected, and something went, or the largest tool results were cut."""
@@ -133,6 +143,14 @@ class Observers(SessionObserver):
     def on_response(self, response: ProviderResponse) -> None:
         """To each of them."""
         self._notify(lambda one: one.on_response(response))
+
+    def on_answer_began(self, answer: RunningAnswer, messages: Sequence[Message]) -> None:
+        """To each of them."""
+        self._notify(lambda one: one.on_answer_began(answer, messages))
+
+    def on_answer_ended(self, answer: RunningAnswer) -> None:
+        """To each of them."""
+        self._notify(lambda one: one.on_answer_ended(answer))
 
     def on_collected(self, result: GCResult) -> None:
         """To each of them."""

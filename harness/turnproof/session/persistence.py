@@ -15,6 +15,7 @@ from msgspec.structs import force_setattr
 
 from .. import __version__
 from .._base.lossless import Reader, encode
+from ..background_answers import RunningAnswer
 from ..budget import BudgetState
 from ..errors import PayloadError, UsageError
 from ..gc import turn_starts
@@ -89,11 +90,19 @@ class StartedCall(_Saved, frozen=True):
 
 
 class InterruptedTurn(_Saved, frozen=True):
-    """The turn that was running when the process died. Nothing of it is in the history; `content` can be sent again."""
+    """The turn that was running when the process died. Nothing of it is in the history; `content` can be sent again.
+
+    `answer` is there if the service was working on one in the background: it can be taken up instead. `messages` are
+    then those of the turn that lead to it, and `typed` belongs to them. Once a tool of that answer has begun, there is
+    none any more: whoever took it up would run the tool again.
+    """
 
     began_at: datetime
     content: tuple[Part, ...]
     calls: tuple[StartedCall, ...] = ()
+    answer: RunningAnswer | None = None
+    messages: tuple[Message, ...] = ()
+    typed: tuple[Typed, ...] = ()
 
     def __post_init__(self) -> None:
         _use_utc(self, "began_at")

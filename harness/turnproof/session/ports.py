@@ -9,10 +9,12 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
+from ..background_answers import BackgroundCall, BackgroundProvider, RunningAnswer
 from ..cancel import CancelToken
 from ..chains import ChainedProvider, ChainPolicy, ChainState
 from ..errors import CacheExpiredError, ProviderError, UsageError
@@ -34,13 +36,17 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class PortCall:
-    """One call of a provider: the whole conversation, what stands beside it, who listens, and what can stop it."""
+    """One call of a provider: the whole conversation, what stands beside it, who listens, and what can stop it.
+
+    With `background` the service answers in the background.
+    """
 
     messages: Sequence[Message]
     context: Context
     relay: CallbackRelay
     token: CancelToken
     response_schema: JSONSchema | None
+    background: BackgroundCall | None = None
 
     @property
     def options(self) -> StreamOptions:
@@ -77,6 +83,9 @@ class Port(Protocol):
 
     def complete(self, call: PortCall) -> ProviderResponse:
         """Have the last message answered. Raises ProviderError, or Cancelled if nothing was sent."""
+
+    def cancel_answer(self, answer: RunningAnswer) -> None:
+        """Have the service cancel an answer in the background. Raises ProviderError."""
 
 
 class StatelessPort:
@@ -121,8 +130,15 @@ class StatelessPort:
     def _call(self, call: PortCall) -> ProviderResponse:
         context = call.context
         sent, system, tools = self.caching.annotated(call.messages, context.system, context.tools, call.token)
-        response = self._provider.complete(sent, system, tools or None, on_chunk=call.relay.on_chunk, **call.options)
+        with _in_background(self._provider, call):
+            response = self._provider.complete(
+                sent, system, tools or None, on_chunk=call.relay.on_chunk, **call.options
+            )
         return _checked(response, "complete")
+
+    def cancel_answer(self, answer: RunningAnswer) -> None:
+        """Passed on."""
+        _cancel_answer(self._provider, answer)
 
 
 _HOLDERS: WeakValueDictionary[int, LegacyPort] = WeakValueDictionary()
@@ -202,13 +218,19 @@ class LegacyPort:
         self.caching.sending(call.messages, call.context.system, call.context.tools)
         send = self._send_results if pending.role == "tool" else self._send_user
         try:
-            response = send(pending, call)
+            with _in_background(self._provider, call):
+                response = send(pending, call)
         except CacheExpiredError:
-            response = send(pending, call)
+            with _in_background(self._provider, call):
+                response = send(pending, call)
         self._messages, self._answer = list(call.messages), response.parts
         self.caching.record_response(response)
         self._delete_left()
         return response
+
+    def cancel_answer(self, answer: RunningAnswer) -> None:
+        """Passed on."""
+        _cancel_answer(self._provider, answer)
 
     def _delete_left(self) -> None:
         """Delete what the conversation has left at the service. What fails is tried again next time."""
@@ -262,6 +284,26 @@ class LegacyPort:
 
 
 _PARTS_STREAMING = "send_message_with_parts_streaming"
+
+
+def refuse_without_background(provider: object) -> None:
+    """Raise UsageError for a provider whose calls cannot be answered in the background."""
+    if not isinstance(provider, BackgroundProvider):
+        raise UsageError(
+            f"{type(provider).__name__} has no in_background(): its calls cannot be answered in the background. Leave "
+            "`background` out, or take a provider that is a turnproof.background_answers.BackgroundProvider"
+        )
+
+
+def _in_background(provider: object, call: PortCall) -> AbstractContextManager[None]:
+    if call.background is None or not isinstance(provider, BackgroundProvider):
+        return nullcontext()
+    return provider.in_background(call.background)
+
+
+def _cancel_answer(provider: object, answer: RunningAnswer) -> None:
+    if isinstance(provider, BackgroundProvider):
+        provider.cancel_answer(answer)
 
 
 def takes(call: Callable[..., Any], name: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
+from ..background_answers import BackgroundPolicy, RunningAnswer
 from ..budget import ContextUsage, InstructionBudget
 from ..chains import ChainPolicy, ChainState
 from ..errors import UsageError
@@ -35,12 +36,13 @@ from .history import SessionHistory
 from .inbox import Inbox, Prompt, Sender
 from .loop import Turn, TurnSetup
 from .observer import Observers, SessionObserver
-from .persistence import Connection, SessionState
+from .persistence import Connection, InterruptedTurn, SessionState
 from .ports import Context
-from .prompt import Enrich, Prompts
+from .prompt import Enrich, Prompts, Typed
 from .request_pacer import RequestPacer
 from .result import TurnResult
 from .retry import RetryPolicy, Sleep, wait_for_token
+from .running_answer import AnswersInBackground
 from .tools import ToolBox
 from .tracing import Tracing
 from .turn_guard import TurnGuard
@@ -68,6 +70,10 @@ class Session:
 
     With a `window` (`window.last_turns`, `window.last_messages`) each request has the end of the history alone, which
     stays whole. That is for the stateless path: of a provider that holds the history, UsageError is raised.
+
+    With `background` each call is answered in the background of the service: an answer is then neither lost nor paid
+    for again when a connection breaks, nor, in a stored session, when the process dies. UsageError is raised for a
+    provider that cannot do it.
 
     `observers` are told of everything that happens, and change nothing. `tracing` makes OpenTelemetry spans of it, by
     default with the global tracer provider.
@@ -98,6 +104,7 @@ class Session:
         cancel_note: str | None = None,
         chain: ChainPolicy | None = None,
         window: SendWindow | None = None,
+        background: BackgroundPolicy | None = None,
         observers: Sequence[SessionObserver] = (),
         tracing: Tracing | None = None,
     ) -> None:
@@ -135,6 +142,7 @@ class Session:
             observer=self._observer,
             ids=ids,
             chain=chain,
+            background=background,
         )
         self._room = ContextWindow(self._conversation, gc, gc_config or GCConfig(), self._tracing)
 
@@ -174,6 +182,10 @@ class Session:
     def tasks(self) -> Tasks:
         """What tools went on with in the background."""
         return self._tasks
+
+    def typed_records(self, messages: Sequence[Message]) -> tuple[Typed, ...]:
+        """What was typed for those of the messages that say something else."""
+        return self._prompts.records(messages)
 
     def typed(self, message: Message) -> tuple[Part, ...]:
         """What was typed where this message of the history was sent: its own parts, unless something was added."""
@@ -225,6 +237,21 @@ class Session:
         if not (waiting := self.waiting):
             return None
         return self._turn(None, waiting[0], **options)
+
+    def take_up(self, interrupted: InterruptedTurn, **options: Unpack[TurnOptions]) -> TurnResult:
+        """Go on with a turn that was interrupted while the service worked on an answer in the background.
+
+        That answer is received, and the turn goes on from it as one of `send`. Where the service no longer has it, the
+        background policy decides. Raises UsageError for a turn without such an answer, or a session without a policy.
+        """
+        if self._conversation.background is None:
+            raise UsageError("this session takes up no answers: open it with background=BackgroundPolicy()")
+        if interrupted.answer is None or not interrupted.messages:
+            raise UsageError("no answer of this turn can be taken up: its `content` can be sent again")
+        messages = interrupted.messages
+        self._prompts.remember(interrupted.typed, messages)
+        self._inbox.drop(message.message_id for message in messages)
+        return self._turn(None, messages[0], interrupted, **options)
 
     def interject(self, content: str | Sequence[str | Part], *, sender: Sender = "user") -> Message:
         """Say something to a session that may be busy, from any thread; the message that it becomes.
@@ -433,21 +460,26 @@ class Session:
         self,
         user: Message | None,
         first: Message,
+        interrupted: InterruptedTurn | None = None,
         **options: Unpack[TurnOptions],
     ) -> TurnResult:
         callbacks = Callbacks.of(options)
-        conversation, running = self._conversation, self._running
+        conversation, guard = self._conversation, self._running
         with (
-            running.exclusively(),
-            running.cancellable(options.get("cancel_token")) as token,
+            guard.exclusively(),
+            guard.cancellable(options.get("cancel_token")) as token,
             self._tracing.turn(conversation.path) as span,
-            running.told_of(first, conversation.history) as end,
+            guard.told_of(first, conversation.history) as end,
         ):
             conversation.make_sound()
             with self._room.turn(token) as room:
-                turn = Turn(self._setup(room), callbacks, token, options.get("response_schema"))
+                running = interrupted.answer if interrupted else None
+                turn = Turn(self._setup(room, running), callbacks, token, options.get("response_schema"))
 
                 def run() -> TurnResult:
+                    if interrupted is not None:
+                        # What was sent is answered already: a collection would change nothing about it.
+                        return turn.take_up(interrupted.messages)
                     self._room.before_turn([*self.waiting, *([user] if user else [])], token)
                     return turn.run(user)
 
@@ -463,7 +495,11 @@ class Session:
             end(result)
         return result
 
-    def _setup(self, room: TurnRoom) -> TurnSetup:
+    def _setup(self, room: TurnRoom, running: RunningAnswer | None) -> TurnSetup:
+        conversation = self._conversation
+        answers = AnswersInBackground(
+            conversation.background, conversation.port, self.history, self._observer, self.provider, running
+        )
         return TurnSetup(
             history=self.history,
             port=self._conversation.port,
@@ -477,6 +513,7 @@ class Session:
             ids=self._ids,
             max_rounds=self._max_rounds,
             room=room,
+            answers=answers,
             provider=self.provider,
             tracing=self._tracing,
             window=self._window,

@@ -35,7 +35,9 @@ class OpenAIResponsesConversation(OpenAIResponsesChain):
         is_continuable = False
         try:
             response = super()._turn(message, response_schema, listeners, token)
-            is_continuable = self._head is not None and self._head.messages == len(self._history)
+            # Of an answer that was taken up it is not known to which conversation it belongs.
+            is_known = self._conversation_id is not None
+            is_continuable = is_known and self._head is not None and self._head.messages == len(self._history)
         finally:
             if not is_continuable:
                 self.end_chain()

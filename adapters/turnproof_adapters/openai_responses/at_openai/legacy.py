@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import openai
 
 from turnproof.cancel import CancelToken
+from turnproof.errors import UsageError
 from turnproof.messages import ProviderResponse, thaw
 
 from ..._answers import Listeners
@@ -22,21 +23,23 @@ from ..._names import tool_names
 from ..legacy import ask, open_stream
 from ..names import restorer
 from ..wire import Answer, Event
-from .provider import OpenAIResponses
+from .background import IN_BACKGROUND, BackgroundResponses
 from .responses_chain import ResponsesChain, is_about_what_is_gone
 
 T = TypeVar("T")
 
 
-class OpenAIResponsesChain(ResponsesChain, OpenAIResponses):
+class OpenAIResponsesChain(ResponsesChain, BackgroundResponses):
     """A conversation that the service keeps. One object holds one conversation and serves one thread at a time."""
 
     def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
         if token is not None:
             token.raise_if_cancelled()
+        if self._is_in_background and not self._stores:
+            raise UsageError("an answer in the background has to be stored, and ChainPolicy(store=False) forbids that")
         way = self._way(prompt.messages, token)
         restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
-        return self._caller.call(
+        return self._answered(
             partial(way, self._continuing_chain(prompt, self._ask)),
             partial(way, self._continuing_chain(prompt, self._open)),
             restore,
@@ -55,7 +58,8 @@ class OpenAIResponsesChain(ResponsesChain, OpenAIResponses):
     def _request(self, prompt: Prompt, client: openai.OpenAI) -> dict[str, Any]:
         head = self._head_for(self._require_model())
         own = self._kwargs(prompt, stored_count=0 if head is None else head.messages)
-        return {**thaw(own), **self._chained(head, client), "store": self._stores, "timeout": self._timeouts}
+        request = {**thaw(own), **self._chained(head, client), "store": self._stores, "timeout": self._timeouts}
+        return {**request, **IN_BACKGROUND} if self._is_in_background else request
 
     def _chained(self, head: Head | None, client: openai.OpenAI) -> dict[str, Any]:
         """What a request names to continue the head."""
@@ -81,3 +85,9 @@ class OpenAIResponsesChain(ResponsesChain, OpenAIResponses):
 
     def _open(self, kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Event]:
         return self._noted_source(open_stream(kwargs, client, headers))
+
+    def _retrieve(self, name: str) -> Answer:
+        return self._note_id_of(super()._retrieve(name))
+
+    def _follow(self, name: str) -> Source[Event]:
+        return self._noted_source(super()._follow(name))

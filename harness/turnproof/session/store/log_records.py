@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ..._base.lossless import Reader, encode
+from ...background_answers import RunningAnswer
 from ...messages import FunctionCall, Message, Part, TokenUsage, ToolSchema
 from ...provider import SystemInstruction
 from ..inbox import Prompt
@@ -63,6 +64,15 @@ class Began(_Record, frozen=True, kw_only=True, tag="began"):
     content: tuple[Part, ...] = ()
 
 
+class AnswerBegan(_Record, frozen=True, kw_only=True, tag="answer_began"):
+    """The service works on an answer in the background. `messages` is what the turn added since the last such record,
+    `typed` belongs to them."""
+
+    answer: RunningAnswer
+    messages: tuple[Message, ...] = ()
+    typed: tuple[Typed, ...] = ()
+
+
 class Called(_Record, frozen=True, kw_only=True, tag="called"):
     """A tool is about to run."""
 
@@ -102,7 +112,7 @@ class Changed(_Record, frozen=True, kw_only=True, tag="changed"):
     changes: Changes
 
 
-Record: TypeAlias = Opened | Began | Called | Returned | Ended | Changed
+Record: TypeAlias = Opened | Began | AnswerBegan | Called | Returned | Ended | Changed
 
 _reader: Reader[Record] = Reader(Record)
 

@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 from ...messages import Message, Part, Text
 from ..persistence import InterruptedTurn, SavedTurn, SessionState, StartedCall, UserInput
 from ..prompt import Typed
-from .log_records import Began, Called, Changed, Changes, Ended, Opened, Record, Returned
+from .log_records import AnswerBegan, Began, Called, Changed, Changes, Ended, Opened, Record, Returned
 
 
 class LeftOut(Exception):
@@ -83,6 +83,8 @@ class StateBuilder:
                     self._change(record.changes)
             case Began():
                 self._interrupted = InterruptedTurn(began_at=record.at, content=record.content)
+            case AnswerBegan():
+                self._note_answer(record)
             case Called():
                 self._note_call(StartedCall(call=record.call))
             case Returned():
@@ -146,7 +148,12 @@ class StateBuilder:
 
     def _note_call(self, started: StartedCall) -> None:
         if self._interrupted is not None:
-            self._interrupted = replace(self._interrupted, calls=(*self._interrupted.calls, started))
+            self._interrupted = replace(self._interrupted, calls=(*self._interrupted.calls, started), answer=None)
+
+    def _note_answer(self, record: AnswerBegan) -> None:
+        if (turn := self._interrupted) is not None:
+            messages, typed = (*turn.messages, *record.messages), (*turn.typed, *record.typed)
+            self._interrupted = replace(turn, answer=record.answer, messages=messages, typed=typed)
 
     def _note_return(self, call_id: str) -> None:
         if self._interrupted is not None:

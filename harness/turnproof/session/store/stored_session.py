@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from ..._base.closeable import Closeable
+from ...background_answers import RunningAnswer
 from ...errors import UsageError
 from ...messages import FunctionCall, Message, Part, Text, TokenUsage, ToolResult
 from ..conversation import quietly
@@ -21,7 +22,7 @@ from ..result import TurnResult
 from ..session import Session
 from .errors import StoreError
 from .journal import Problem
-from .log_records import Began, Called, Changed, Changes, Ended, Returned
+from .log_records import AnswerBegan, Began, Called, Changed, Changes, Ended, Returned
 from .session_log import SessionLog
 from .signals import uninterrupted
 from .unsaved import Difference, Stored
@@ -41,12 +42,17 @@ class Checkpoints:
 
 @dataclass(slots=True)
 class _RunningTurn:
-    """The number of a turn, what was said to begin it, and what is noticed while it runs."""
+    """The number of a turn, what was said to begin it, and what is noticed while it runs.
+
+    `answer` is what the service works on in the background, `noted_ids` are the messages that the log has already.
+    """
 
     number: int
     content: tuple[Part, ...]
     first: Message | None = None
     inputs: list[UserInput] = field(default_factory=list)
+    answer: RunningAnswer | None = None
+    noted_ids: set[str] = field(default_factory=set)
 
 
 class KeptSession(Closeable):
@@ -87,7 +93,10 @@ class KeptSession(Closeable):
 
     @property
     def interrupted(self) -> InterruptedTurn | None:
-        """The turn that a process died in, until the next one is over."""
+        """The turn that a process died in, or that failed while the service worked on its answer in the background.
+
+        Until the next one begins. With an `answer` it can be taken up.
+        """
         return self._log.interrupted
 
     @property
@@ -113,6 +122,19 @@ class KeptSession(Closeable):
             if not self.session.waiting:
                 return None
             return self._run_turn((), lambda: self.session.send_waiting(**options))
+
+    def take_up(self, **options: Any) -> TurnResult:
+        """Go on with the interrupted turn, whose answer the service has or works on: `Session.take_up`.
+
+        Raises UsageError where `interrupted` has no `answer`.
+        """
+        with self._alone():
+            turn = self._log.interrupted
+            if turn is None or turn.answer is None:
+                raise UsageError("no interrupted turn of this session has an answer that can be taken up")
+            running = _RunningTurn(self._log.next_turn, turn.content, answer=turn.answer)
+            running.noted_ids.update(message.message_id for message in turn.messages)
+            return self._finish(running, lambda: self.session.take_up(turn, **options))
 
     def stop(self) -> bool:
         """Cancel the running turn, from any thread. False if none is running."""
@@ -178,12 +200,17 @@ class KeptSession(Closeable):
         self._log.flush()
         turn = _RunningTurn(self._log.next_turn, content)
         self._log.note(Began(at=self._checkpoints.now(), turn=turn.number, content=content))
+        return self._finish(turn, run)
+
+    def _finish(self, turn: _RunningTurn, run: Callable[[], T]) -> T:
         self._turn = turn
         try:
             result = run()
         except BaseException as error:
             kind = type(error).__name__
-            quietly("storing the end of a failed turn", lambda: self._end(turn, error=kind))
+            # With an answer at the service the turn is only interrupted.
+            if turn.answer is None:
+                quietly("storing the end of a failed turn", lambda: self._end(turn, error=kind))
             raise
         finally:
             self._turn = None
@@ -273,10 +300,28 @@ class _Notes(SessionObserver):
             text = "".join(part.text for part in self._stored_session.session.typed(message) if isinstance(part, Text))
             turn.inputs.append(UserInput(at=self._stored_session._checkpoints.now(), text=text))
 
+    def on_answer_began(self, answer: RunningAnswer, messages: Sequence[Message]) -> None:
+        """On the disk before anybody waits for it: it can be taken up from now on."""
+        if turn := self._stored_session._turn:
+            turn.answer = answer
+            new = tuple(message for message in messages if message.message_id not in turn.noted_ids)
+            typed = self._stored_session.session.typed_records(new)
+            now = self._stored_session._checkpoints.now()
+            self._stored_session._log.keep(AnswerBegan(at=now, answer=answer, messages=new, typed=typed))
+            turn.noted_ids.update(message.message_id for message in new)
+
+    def on_answer_ended(self, answer: RunningAnswer) -> None:
+        """It has come, or never will."""
+        if turn := self._stored_session._turn:
+            turn.answer = None
+
     def on_tool_began(self, call: FunctionCall) -> None:
         """It may have an effect from now on."""
-        if self._stored_session._turn:
-            self._stored_session._log.note(Called(at=self._stored_session._checkpoints.now(), call=call))
+        if turn := self._stored_session._turn:
+            log = self._stored_session._log
+            # Where an answer is noted, the log must not forget that a tool of it has begun: it is not taken up then.
+            write = log.keep if turn.noted_ids else log.note
+            write(Called(at=self._stored_session._checkpoints.now(), call=call))
 
     def on_tool_ended(self, call: FunctionCall, result: ToolResult) -> None:
         """Its effect is complete, if it has one."""
