@@ -175,6 +175,37 @@ def fork_gone(view: View) -> View:
     )
 
 
+def never_named(view: View) -> View:
+    def received(event: Failed) -> Response:
+        answer = view.transcript.of(Response)[0]
+        return replace(answer, turn=event.turn, call=event.call, probe=event.probe)
+
+    return spoilt(view, Failed, received, 0)
+
+
+def named_behind_a_question(view: View) -> View:
+    asking = view.transcript.of(WireRequest)[1]
+    return spoilt(view, WireRequest, lambda event: replace(event, call=asking.call), 2)
+
+
+def a_question_asks_again(view: View) -> View:
+    return spoilt(view, WireRequest, lambda event: replace(event, operation="generate", body={"input": "?"}), 2)
+
+
+def not_received(view: View) -> View:
+    def lost(event: Response) -> Failed:
+        return Failed(
+            scope="call", error="TransportError", message="no", typed=True,
+            turn=event.turn, call=event.call, probe=event.probe,
+        )  # fmt: skip
+
+    return spoilt(view, Response, lost, 1)
+
+
+def never_cancelled(view: View) -> View:
+    return spoilt(view, WireRequest, lambda event: replace(event, path=event.path.removesuffix("/cancel")), 5)
+
+
 def counted_what_was_sent(view: View) -> View:
     def change(event: Response) -> Response:
         usage = event.response.usage
@@ -254,6 +285,14 @@ CASES = [
          "Please forget this later.", "lost"),
     Case("stored/a-deleted-answer-is-not-named", chain("deleted"), request(5, from_answer(2)), "an answer that is kept",
          "named"),
+    Case("stored/a-running-answer-is-taken-up", chain("in_background"), never_named, "`on_began`", "unnamed"),
+    Case("stored/a-running-answer-is-taken-up", chain("in_background"), named_behind_a_question, "one after it",
+         "late"),
+    Case("stored/a-running-answer-is-taken-up", chain("in_background"), a_question_asks_again,
+         "no request for an answer", "asked-again"),
+    Case("stored/a-running-answer-is-taken-up", unstored("in_background"), not_received, "TransportError", "lost"),
+    Case("stored/a-cancelled-answer-is-cancelled-at-the-service", unstored("in_background"), never_cancelled,
+         "a request that cancels", "running"),
     Case("stored/each-turn-is-counted-as-billed", chain("billed"), counted_what_was_sent, "prompt_tokens",
          "wrong-count"),
     Case("stored/a-chain-costs-no-more-than-sending-all", chain("billed"), billed_twice, "prompt tokens at most",

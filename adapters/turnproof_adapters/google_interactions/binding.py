@@ -22,6 +22,7 @@ def capabilities(model: str) -> Capabilities:
         cache="implicit",
         chain=True,
         chain_deletion=True,
+        background=True,
     )
 
 

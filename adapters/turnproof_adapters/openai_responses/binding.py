@@ -38,7 +38,7 @@ BINDING = HTTP.binding(
     "openai_responses",
     DIALECT,
     "gpt-5.5",
-    lambda model: replace(capabilities(model), chain=True, chain_deletion=True),
+    lambda model: replace(capabilities(model), chain=True, chain_deletion=True, background=True),
     declared=[DECODER_WORDS, KEPT_BY_THE_SERVICE],
     package="openai",
 )
@@ -60,7 +60,7 @@ WEBSOCKET = SOCKET.binding(
     "openai_responses_websocket",
     DIALECT,
     BINDING.model,
-    lambda model: replace(BINDING.claims(model), websocket=True, chain_deletion=False),
+    lambda model: replace(BINDING.claims(model), websocket=True, chain_deletion=False, background=False),
     declared=[DECODER_WORDS, KEPT_BY_THE_CONNECTION],
     package=BINDING.package,
 )

@@ -19,9 +19,10 @@ class Capabilities:
     usage tells how many tokens were thinking. `chain` says that the legacy path goes on from what the service has
     stored, by its id, and sends what is new; `websocket` that requests go over WebSockets, where the memory of one
     connection holds the chain; `chain_deletion` that such a path deletes at the service what its conversation left,
-    where its policy says so (`turnproof.chains.ChainedProvider`). `window` is how much of the conversation before the
-    running turn a session or an agent sends at the most: `6 messages`, `3 turns`, or `none` for all of it. `wire` is no
-    claim: it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
+    where its policy says so (`turnproof.chains.ChainedProvider`). `background` says that calls can be answered in the
+    background of the service (`turnproof.background_answers.BackgroundProvider`). `window` is how much of the
+    conversation before the running turn a session or an agent sends at the most: `6 messages`, `3 turns`, or `none` for
+    all of it. `wire` is no claim: it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
 
     The fields from `usage` on (`ASSUMED`) are claimed unless they are set to False:
 
@@ -61,6 +62,7 @@ class Capabilities:
     chain: bool = False
     websocket: bool = False
     chain_deletion: bool = False
+    background: bool = False
     window: str = "none"
     wire: frozenset[str] = frozenset()
     usage: bool = True

@@ -52,6 +52,7 @@ _CLAIMS: Final[Mapping[str, str]] = {
     "chain": "conversations that the service keeps",
     "websocket": "conversations in the memory of a connection",
     "chain_deletion": "stored conversations that can be deleted",
+    "background": "answers in the background of the service",
     "usage": "token counts",
     "finish_reasons": "the reason why an answer ended",
     "part_order": "the model's order of texts and calls",

@@ -35,8 +35,8 @@ def opened_in(session: Session, folder: str) -> KeptSession:
 
 
 if __name__ == "__main__":
-    *subject, folder, words = sys.argv[1:]
-    with opened_in(open_session(*subject, FOR_EVER), folder) as kept_session:
+    provider, model, path, base_url, folder, words = sys.argv[1:]
+    with opened_in(open_session(provider, model, path, base_url, FOR_EVER), folder) as kept_session:
         if words == "take-up":
             kept_session.take_up()
         else:

@@ -5,7 +5,8 @@ same bytes each time; the server gives an identical request the identical reply,
 `cancelled` calls with a token that is set already, on both paths: a session may look at it first, and then nobody
 knows what the adapter would have done. `broken` and `helpers` do what no session does (`direct_calls`); `other-model`
 and `other-key` change the model or the key of an object that owns the history, and `deletion` has one delete its
-conversation at the service; `shutdown` makes no call, and looks at what is open when the adapter has shut down.
+conversation at the service; `background` is in `background_probe`; `shutdown` makes no call, and looks at what is open
+when the adapter has shut down.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ from ...provider import Path
 from ...session.ports import takes
 from ...wire.emulator.server_run import other_key
 from ..transcript import CallBegan, Response
+from .background_probe import take_up_and_cancel
 from .direct_calls import broken_histories, call_helpers
 from .job import Job
 from .recorder import Recorder
 from .tap import failed
 
-_ON_BOTH_PATHS = ("cancelled", "helpers")
+_ON_BOTH_PATHS = ("cancelled", "helpers", "background")
 
 _ON_THE_LEGACY_PATH_ALONE = ("other-model", "other-key", "deletion")
 
@@ -88,6 +90,13 @@ def run_probes(
                 _ask_twice(provider, own_calls, recorder, _to_another_key(provider, job, recorder))
             case "deletion":
                 _delete_one_of_two(open_provider(path), open_provider(path), own_calls, recorder)
+            case "background":
+                take_up_and_cancel(
+                    partial(open_provider, path),
+                    own_calls[0],
+                    partial(_begins, recorder=recorder),
+                    lambda call, make: _record(call, recorder, make),
+                )
             case "helpers":
                 call_helpers(open_provider(path), own_calls, recorder)
     recorder.probe = ""

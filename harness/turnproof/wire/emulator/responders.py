@@ -202,7 +202,7 @@ class ScriptResponder:
         return reply, seed
 
 
-DIRECT: Final[tuple[Probe, ...]] = ("broken", "helpers", "other-model", "other-key", "deletion")
+DIRECT: Final[tuple[Probe, ...]] = ("broken", "helpers", "other-model", "other-key", "deletion", "background")
 """Probes that send what no conversation does: no recording has it."""
 
 
