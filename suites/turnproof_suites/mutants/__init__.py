@@ -84,7 +84,6 @@ _AREAS = (
     cancelled,
     failures,
     usage_figures,
-    background_answers,
     caching,
     thinking,
     structured,
@@ -112,6 +111,7 @@ _AREAS = (
     schemas,
     settings,
     chains,
+    background_answers,
     tidying,
 )
 
