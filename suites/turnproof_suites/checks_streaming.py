@@ -29,7 +29,7 @@ _SHOWN_OTHERWISE = finding(
 def chunks_make_up_the_text(view: View) -> Findings:
     """What was shown is what is returned. What a cancelled call returns has a requirement of its own."""
     for call in view.calls:
-        if not call.began.streamed or call.response is None:
+        if not call.began.streamed or call.response is None or call.callback_raised:
             continue
         if call.response.finish_reason is FinishReason.CANCELLED:
             continue

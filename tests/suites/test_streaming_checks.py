@@ -244,3 +244,23 @@ def test_a_short_text_may_be_gathered() -> None:
     requirement = suite().catalogue["streaming/text-is-passed-on-in-pieces"]
     verdict = judge(requirement, "stateless", [in_one_piece(THREE)(plain())])
     assert verdict.status is not Status.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("requirement", "view", "lost"),
+    [
+        ("streaming/chunks-make-up-the-text", plain, Chunk),
+        ("streaming/calls-are-announced-once", tools, FunctionCallDetected),
+    ],
+)
+def test_a_library_need_call_no_callback_of_its_caller_after_one_that_raised(
+    requirement: str, view: Callable[[], View], lost: type[Chunk | FunctionCallDetected]
+) -> None:
+    without = spoilt(view(), lost, lambda event: None)
+    assert judge(suite().catalogue[requirement], "stateless", [without]).status is Status.VIOLATED
+    after_one_raised = without
+    for number, _ in enumerate(without.transcript.of(Response)):
+        after_one_raised = spoilt(
+            after_one_raised, Response, lambda event: replace(event, callback_raised=True), number
+        )
+    assert judge(suite().catalogue[requirement], "stateless", [after_one_raised]).status is Status.INCONCLUSIVE

@@ -27,9 +27,14 @@ class Capabilities:
     The fields from `usage` on (`ASSUMED`) are claimed unless they are set to False:
 
     usage:             the library reports token counts.
+    early_usage:       with `streaming`: token counts are known while an answer streams, once the API has sent them.
+                       Without it they come with the whole answer, and a cancelled call has none.
     finish_reasons:    a response says why the answer ended.
+    finish_words:      a response has the API's own word for that. Without it there is the library's word alone.
     part_order:        parts and callbacks have the model's order of text and calls. Without it, return texts first.
     separate_thoughts: each thought of the model is a part; without it all thoughts may be one text.
+    pair_repair:       with `tools`: a call without its result, or a result without its call, is mended or refused.
+                       Without it a broken history goes out as it is, for the API to refuse.
     native_calls:      with `tools`: the calls and results of a conversation go out as such, and not as texts.
     image_urls:        with `images`: an image by reference (`FileRef`) stays a reference and is accepted.
     retries:           a session or an agent repeats a call that failed for a moment.
@@ -66,9 +71,12 @@ class Capabilities:
     window: str = "none"
     wire: frozenset[str] = frozenset()
     usage: bool = True
+    early_usage: bool = True
     finish_reasons: bool = True
+    finish_words: bool = True
     part_order: bool = True
     separate_thoughts: bool = True
+    pair_repair: bool = True
     native_calls: bool = True
     image_urls: bool = True
     retries: bool = True

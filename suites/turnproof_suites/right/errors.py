@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
 
 from turnproof.errors import Cancelled, ProviderError
 from turnproof.messages import ProviderResponse
@@ -74,3 +76,32 @@ class _CallbackErrorsWrapped(Broken):
             raise
         except Exception as error:
             raise RuntimeError(f"Error in streaming response: {error}") from error
+
+
+@right("callbacks-end-where-one-raised")
+class _CallbacksEndWhereOneRaised(Broken):
+    """A callback of the caller that raises is called no more, nor is any other one, and the answer is returned:
+    callbacks are for a display, which must not cost the answer.
+    """
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        has_raised = False
+
+        def until_one_raises(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+            def called(value: Any) -> None:
+                nonlocal has_raised
+                if has_raised:
+                    return
+                try:
+                    callback(value)
+                except Cancelled:
+                    raise
+                except Exception:
+                    has_raised = True
+
+            return called
+
+        inputs = inputs.with_callback("on_chunk", until_one_raises)
+        inputs = inputs.with_callback("on_usage", until_one_raises)
+        inputs = inputs.with_callback("on_call", until_one_raises)
+        return super().call(inputs.with_callback("on_thinking", until_one_raises), proceed)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import FileRef, FinishReason, FunctionCall, Part, ProviderResponse, Text, Thought
+from turnproof.messages import FileRef, FinishReason, FunctionCall, Part, ProviderResponse, Text, Thought, TokenUsage
 from turnproof.provider import Binding, Endpoint
 from turnproof.session.binding import REFERENCE
 from turnproof.subject import SessionBinding, SessionSetup
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
+
+sys.path.append(str(Path(__file__).parents[3] / "examples" / "httpx_chat"))
+HTTPX_CHAT: Binding = import_module("httpx_chat_binding").BINDING
 
 Change = Callable[[ProviderResponse], ProviderResponse]
 
@@ -27,6 +34,14 @@ def without_finish_reason(response: ProviderResponse) -> ProviderResponse:
     if response.finish_reason is FinishReason.CANCELLED:
         return response
     return msgspec.structs.replace(response, finish_reason=FinishReason.UNKNOWN, raw_finish=None)
+
+
+def without_finish_word(response: ProviderResponse) -> ProviderResponse:
+    return msgspec.structs.replace(response, raw_finish=None)
+
+
+def without_usage(response: ProviderResponse) -> ProviderResponse:
+    return msgspec.structs.replace(response, usage=TokenUsage())
 
 
 def without_the_last_word(response: ProviderResponse) -> ProviderResponse:
@@ -68,6 +83,28 @@ class Changed:
         self._inner.shutdown()
 
 
+class UsageAtTheEnd(Changed):
+    """The adapter, which reports token counts once an answer is whole, and none of an answer that was cancelled."""
+
+    def complete(
+        self, messages: Any, *args: Any, on_chunk: Any = None, on_usage_update: Any = None, **kwargs: Any
+    ) -> ProviderResponse:
+        response = super().complete(messages, *args, on_chunk=on_chunk, **kwargs)
+        if response.finish_reason is FinishReason.CANCELLED:
+            return msgspec.structs.replace(response, usage=TokenUsage())
+        if on_usage_update:
+            on_usage_update(response.usage)
+        return response
+
+
+class WithoutRepair(Changed):
+    """The adapter, which sends calls and results as it gets them, in pairs or not."""
+
+    def complete(self, messages: Any, *args: Any, **kwargs: Any) -> ProviderResponse:
+        with patch("httpx_chat.check_pairs"):
+            return super().complete(messages, *args, **kwargs)
+
+
 class CallsBeforeText(Changed):
     """The adapter, which announces calls as they come, and text once all of it is there."""
 
@@ -105,6 +142,18 @@ def changed(of: Binding, change: Change, kind: type[Changed] = Changed, **claims
 FINISH = changed(ANTHROPIC, without_finish_reason)
 FINISH_SAID = changed(ANTHROPIC, without_finish_reason, finish_reasons=False)
 FINISH_SPOILT = changed(ANTHROPIC, without_the_last_word, finish_reasons=False)
+
+WORDS = changed(ANTHROPIC, without_finish_word)
+WORDS_SAID = changed(ANTHROPIC, without_finish_word, finish_words=False)
+WORDS_SPOILT = changed(ANTHROPIC, without_finish_reason, finish_words=False)
+
+EARLY = changed(ANTHROPIC, as_it_is, UsageAtTheEnd)
+EARLY_SAID = changed(ANTHROPIC, as_it_is, UsageAtTheEnd, early_usage=False)
+EARLY_SPOILT = changed(ANTHROPIC, without_usage, UsageAtTheEnd, early_usage=False)
+
+REPAIR = changed(HTTPX_CHAT, as_it_is, WithoutRepair)
+REPAIR_SAID = changed(HTTPX_CHAT, as_it_is, WithoutRepair, pair_repair=False)
+REPAIR_SPOILT = changed(HTTPX_CHAT, without_calls, WithoutRepair, pair_repair=False)
 
 ORDER = changed(ANTHROPIC, as_it_is, CallsBeforeText)
 ORDER_SAID = changed(ANTHROPIC, as_it_is, CallsBeforeText, part_order=False)

@@ -39,6 +39,27 @@ CASES = [
         "core/text-is-what-the-wire-carried",
     ),
     Case(
+        "WORDS",
+        "finish_words",
+        ("basics/plain",),
+        frozenset({"core/providers-own-finish-word-is-kept"}),
+        "core/finish-reason-says-why",
+    ),
+    Case(
+        "EARLY",
+        "early_usage",
+        ("cancel/in_text", "basics/plain"),
+        frozenset({"cancellation/usage-is-kept"}),
+        "accounting/prompt-counts-everything",
+    ),
+    Case(
+        "REPAIR",
+        "pair_repair",
+        ("tools/parallel",),
+        frozenset({"tools/broken-pairs-are-not-sent"}),
+        "tools/tool-use-comes-with-calls",
+    ),
+    Case(
         "ORDER",
         "part_order",
         ("tools/one",),

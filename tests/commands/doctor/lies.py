@@ -139,6 +139,15 @@ def _text_at_the_end(inner: Any, *args: Any, on_chunk: Any = None, **kwargs: Any
     return response
 
 
+def _usage_at_the_end(inner: Any, *args: Any, on_usage_update: Any = None, **kwargs: Any) -> Any:
+    response = inner.complete(*args, **kwargs)
+    if response.finish_reason is m.FinishReason.CANCELLED:
+        return msgspec.structs.replace(response, usage=m.TokenUsage())
+    if on_usage_update:
+        on_usage_update(response.usage)
+    return response
+
+
 def _other_error(kind: type[Exception]) -> Complete:
     def complete(inner: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -202,6 +211,8 @@ OWN_ERRORS = lie(_other_error(RuntimeError))
 ONE_CLASS_OF_ERRORS = lie(_other_error(ProviderError))
 NO_USAGE = lie(with_fields(usage=m.TokenUsage()), usage=True)
 NO_FINISH = lie(with_fields(finish_reason=m.FinishReason.UNKNOWN))
+NO_FINISH_WORD = lie(with_fields(raw_finish=None))
+NO_EARLY_USAGE = lie(_usage_at_the_end)
 TEXT_AFTER_CALLS = lie(_text_at_the_end)
 NO_MARKS = lie(as_it_is, cache="explicit")
 

@@ -36,6 +36,8 @@ CLAIMED = {
     "OWN_ERRORS": ("typed_errors", "expected a ProviderError; got RuntimeError"),
     "ONE_CLASS_OF_ERRORS": ("typed_errors", "The class of the error does not fit"),
     "NO_USAGE": ("usage", "expected 21 prompt tokens; got 0"),
+    "NO_FINISH_WORD": ("finish_words", 'expected "end_turn" as `raw_finish`'),
+    "NO_EARLY_USAGE": ("early_usage", "The cancelled response has no prompt tokens"),
     "NO_FINISH": ("finish_reasons", 'expected the finish reason "stop"'),
     "TEXT_AFTER_CALLS": ("part_order", "The callbacks came in another order"),
     "NO_MARKS": ("cache:explicit", "No message of a long conversation has a cache mark"),

@@ -53,7 +53,9 @@ PROBES = (
     Probe("cancel_batch", "cancel/in_batch", ("cancellation/batch-calls-can-be-cancelled",)),
     Probe("typed_errors", "faults/refused", ("errors/failures-are-typed", "errors/class-fits-the-status")),
     Probe("usage", "basics/plain", ("accounting/prompt-counts-everything", "accounting/output-is-what-the-wire-says")),
+    Probe("early_usage", "cancel/in_text", ("cancellation/usage-is-kept",)),
     Probe("finish_reasons", "basics/plain", ("core/finish-reason-says-why",)),
+    Probe("finish_words", "basics/plain", ("core/providers-own-finish-word-is-kept",)),
     Probe(
         "part_order",
         "tools/one",

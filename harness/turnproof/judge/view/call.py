@@ -144,8 +144,13 @@ class ProviderCall:
 
     @property
     def knows_callbacks(self) -> bool:
-        """Whether `callbacks` are all that there were, as they came."""
-        return True
+        """Whether `callbacks` are all that there were, as they came, and none of them raised."""
+        return not self.callback_raised
+
+    @property
+    def callback_raised(self) -> bool:
+        """Whether a callback of the session raised and the call returned all the same: it need call none after that."""
+        return isinstance(self._ended, Response) and self._ended.callback_raised
 
     @property
     def came_to_nothing(self) -> bool:

@@ -74,7 +74,10 @@ class Tap:
         callbacks.close()
         self.recorder.end()
         self.recorder.last_calls = response.calls
-        self.recorder.event(Response(response=plain, mutated=_mutated(before, watched), **where))
+        raised = isinstance(callbacks.raised, Exception) and not isinstance(callbacks.raised, CancelledError)
+        self.recorder.event(
+            Response(response=plain, mutated=_mutated(before, watched), callback_raised=raised, **where)
+        )
         return response
 
 

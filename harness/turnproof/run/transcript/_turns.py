@@ -78,10 +78,14 @@ class LateCallback(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 class Response(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="response"):
-    """The provider call returned. `mutated` lists the paths of arguments it changed."""
+    """The provider call returned. `mutated` lists the paths of arguments it changed.
+
+    `callback_raised`: a callback of the session raised during the call, and the adapter returned all the same.
+    """
 
     response: ProviderResponse
     mutated: tuple[str, ...] = ()
+    callback_raised: bool = False
 
 
 class Interjected(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="interjected"):
