@@ -76,8 +76,8 @@ def test_a_session_goes_back_and_is_stopped() -> None:
 
 
 LOSS_ERRORS = {"AnswerLostError", "CacheExpiredError", "ChainLostError", "ResumeError"}
-"""A cache and a chain that are gone are begun anew, and an answer that is gone is requested again; a session that is gone
-is no turn's error."""
+"""A cache and a chain that are gone are begun again, an answer that is gone is requested again; a session that is
+gone is no error of a turn."""
 
 
 @pytest.mark.parametrize("error", sorted(set(ERRORS) - LOSS_ERRORS - {"ContentFilterError"}))
