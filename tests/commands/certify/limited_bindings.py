@@ -98,11 +98,11 @@ class UsageAtTheEnd(Changed):
 
 
 class WithoutRepair(Changed):
-    """The adapter, which sends calls and results as it gets them, in pairs or not."""
+    """The adapter of coroutines, which sends calls and results as it gets them, in pairs or not."""
 
-    def complete(self, messages: Any, *args: Any, **kwargs: Any) -> ProviderResponse:
+    async def complete(self, messages: Any, *args: Any, **kwargs: Any) -> ProviderResponse:  # type: ignore[override]
         with patch("httpx_chat.check_pairs"):
-            return super().complete(messages, *args, **kwargs)
+            return self._change(await self._inner.complete(messages, *args, **kwargs))
 
 
 class CallsBeforeText(Changed):
