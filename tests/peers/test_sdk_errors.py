@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 import anthropic
@@ -12,7 +14,7 @@ import pytest
 from google.genai import errors as google_errors
 
 from turnproof import errors
-from turnproof_adapters.peers.sdk_errors import passed_error, typed_error, wrapped_error
+from turnproof_adapters.peers.sdk_errors import passed_error, typed_error, wait_in_text, wrapped_error
 
 REQUEST: Any = httpx.Request("POST", "http://127.0.0.1/v1")
 LATER = {"retry-after": "17"}
@@ -55,6 +57,16 @@ def test_google_names_the_status_and_the_wait_in_the_body() -> None:
     typed = typed_error(google_errors.ClientError(429, body))
     assert isinstance(typed, errors.RateLimitError)
     assert (typed.kind, typed.retry_after) == ("RESOURCE_EXHAUSTED", 17.5)
+
+
+DELAY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "17.5s"}
+
+
+@pytest.mark.parametrize("written", [json.dumps, repr, lambda body: json.dumps(json.dumps(body))])
+def test_a_wait_that_google_names_is_found_in_the_text_of_an_error(written: Callable[[Any], str]) -> None:
+    body = {"error": {"code": 429, "details": [DELAY]}}
+    assert wait_in_text(f"429 RESOURCE_EXHAUSTED. {written(body)}") == 17.5
+    assert wait_in_text(f"429 RESOURCE_EXHAUSTED. {written({'error': {'message': 'after 17.5s'}})}") is None
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), RuntimeError("no"), KeyError("no")])

@@ -23,7 +23,7 @@ from .chat_messages import chat_tool
 from .google_transport import keep_on_httpx
 from .http_errors import class_of_status
 from .named_errors import named_errors
-from .sdk_errors import typed_error
+from .sdk_errors import typed_error, wait_in_text
 from .services import Service
 
 KINDS: dict[type[AgnoError], type[errors.ProviderError]] = {
@@ -93,7 +93,7 @@ def _typed(error: AgnoError) -> errors.ProviderError:
     other = type(original) if original else class_of_status(error.status_code)
     kind: type[errors.ProviderError] = KINDS.get(type(error), other)
     typed = kind(str(error), status=original.status if original else error.status_code)
-    typed.retry_after = original.retry_after if original else None
+    typed.retry_after = original.retry_after if original else wait_in_text(str(error))
     return typed
 
 

@@ -22,6 +22,7 @@ from .http_errors import class_of_status
 from .litellm_calls import API_PATHS, LiteLLMCalls, call_arguments
 from .litellm_messages import LiteLLMMessages
 from .named_errors import named_errors
+from .sdk_errors import wait_in_text
 from .services import Service
 
 NATIVE_FINISH = {
@@ -112,6 +113,8 @@ def _typed(error: Any) -> errors.ProviderError:
     kind = next((kind for known, kind in ERRORS if isinstance(error, known)), class_of_status(status))
     typed = kind(str(error), status=status)
     typed.retry_after = retry_after(getattr(error, "litellm_response_headers", None) or {})
+    if typed.retry_after is None:
+        typed.retry_after = wait_in_text(str(error))
     return typed
 
 

@@ -12,6 +12,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from turnproof import cancel, errors, provider
 from turnproof import messages as ours
 
+from .callbacks import notify
 from .pydantic_ai_calls import PydanticAICalls, model_settings
 
 DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-6"
@@ -81,8 +82,6 @@ def news(event: Any, stream: models.StreamedResponse) -> tuple[str, Any]:
         case m.PartStartEvent(part=part) | m.PartDeltaEvent(delta=part):
             text = getattr(part, "content", None) or getattr(part, "content_delta", None)
             return "on_thinking" if isinstance(part, m.ThinkingPart | m.ThinkingPartDelta) else "on_chunk", text
-        case m.PartEndEvent(part=m.ToolCallPart() as call) if stream.finish_reason != "length":
-            return "on_function_call", other(call)
     return "on_usage_update", other(stream.usage)
 
 
@@ -120,7 +119,10 @@ class PydanticAI:
                         listener, value = news(event, stream)
                         if value and options.get(listener):
                             options[listener](value)
-                return response(stream.get())
+                whole = response(stream.get())
+                for call in whole.calls:  # a `PartEndEvent` may come while its arguments still arrive
+                    notify(options, "on_function_call", call)
+                return whole
             return response(stream.get() if stream else m.ModelResponse([]), cancelled=True)
         except exceptions.ModelAPIError as error:
             raise typed(error) from error

@@ -38,6 +38,16 @@ TOO_LONG = re.compile(
 """What Anthropic and Google write where a prompt is too long: the error's type is that of any other refusal."""
 
 
+RETRY_DELAY = re.compile(r"""retryDelay\\?["']:\s*\\?["']([\d.]+)s""")
+"""The wait of `RetryInfo` in a text that has the body of an error, as JSON or as the `repr` of its members."""
+
+
+def wait_in_text(text: str) -> float | None:
+    """The wait that Google names in the body of an error, of a library that hands the body on in its text alone."""
+    found = RETRY_DELAY.search(text)
+    return float(found[1]) if found else None
+
+
 def passed_error(error: BaseException) -> errors.ProviderError | None:
     """The same as `typed_error`, for a library that lets the SDK's error through and has no class for a prompt that is
     too long: the caller sees everything that the API sent, and can tell it by the code or the sentence."""

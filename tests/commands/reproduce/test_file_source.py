@@ -74,6 +74,38 @@ def test_a_connection_is_left_open_by_a_call_that_returns_while_the_server_is_si
     assert done.returncode == exit_code, done.stdout + done.stderr
 
 
+CLIENT = ("class Client:", "    def __del__(self):", "        self.writer.close()")
+CLOSES = {"the call": ("client.writer.close()", 0), "the client, as it is dropped": ("pass", 1)}
+
+
+@pytest.mark.parametrize(("leaves", "exit_code"), CLOSES.values(), ids=CLOSES)
+def test_a_client_that_takes_its_connection_along_outlives_the_call(leaves: str, exit_code: int) -> None:
+    body = [
+        "reader, client.writer = await asyncio.open_connection('127.0.0.1', int(url.rpartition(':')[2]))",
+        "client.writer.write(b'POST / HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 2\\r\\n\\r\\n{}')",
+        "await reader.readuntil(b'Moist.')",
+        leaves,
+        "return {'text': 'Moist.'}",
+    ]
+    done = run(Question("left-open", 0, "", ""), LibraryCode(CLIENT, [], body, ["client = Client()"]), HELD)
+    assert done.returncode == exit_code, done.stdout + done.stderr
+
+
+RAISES = {
+    "before it sends a request": (["raise ValueError('no messages')"], 1),
+    "another class": (["raise KeyError('no messages')"], 0),
+    "once it has sent one": (["urllib.request.urlopen(url, b'{}')"], 0),
+}
+
+
+@pytest.mark.parametrize(("body", "exit_code"), RAISES.values(), ids=RAISES)
+def test_an_exception_ahead_of_all_requests_is_no_exception_of_an_exchange(body: list[str], exit_code: int) -> None:
+    question = Question("raised", 0, "", ("ValueError", "RemoteDisconnected"), before_requests=True)
+    done = run(question, LibraryCode(["import urllib.request"], [], body))
+    assert done.returncode == exit_code, done.stdout + done.stderr
+    assert done.stdout.startswith(("DEFECT: ", "gone: ")), done.stderr
+
+
 PRINTS = {"words": ("'Asking.'", 1), "nothing": ("'', end=''", 0), "to another file": ("'Asking.', file=sys.stderr", 0)}
 
 
@@ -101,8 +133,8 @@ def test_an_error_lacks_what_nothing_of_it_holds(line: str, exit_code: int) -> N
     assert done.returncode == exit_code, done.stdout + done.stderr
 
 
-def run(question: Question, code: LibraryCode, answer: RecordedAnswer) -> subprocess.CompletedProcess[str]:
+def run(question: Question, code: LibraryCode, *answers: RecordedAnswer) -> subprocess.CompletedProcess[str]:
     """Run a file with this call of a library."""
     summary = FindingSummary("garden", "It is wrong.", "what is right", "a run", ())
-    source = file_source(summary, question, code, [answer], "")
+    source = file_source(summary, question, code, answers, "")
     return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=False)

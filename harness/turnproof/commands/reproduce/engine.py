@@ -64,7 +64,9 @@ def _reproduce(found: Found) -> Reproduction:
     whole = _call(found, binding, question, own_types=own_types)
     if whole.left_after is not None:
         answers = _held_answers(answers, found.transcript, requests)
-    if len(answers) == len(opening) and question.sight != "requests" and not _is_cancelled(whole):
+    if question.sight == "raised" and not requests:
+        question = replace(question, before_requests=True)
+    elif len(answers) == len(opening) and question.sight != "requests" and not _is_cancelled(whole):
         raise UnreproducibleError("the call sent no request that was answered")
     environment = TrialEnvironment.with_packages(library.packages, found, _paths(library, found.adapter.spec))
     needed = environment.requirements

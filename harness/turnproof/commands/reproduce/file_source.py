@@ -84,10 +84,11 @@ def file_source(
     summary: FindingSummary, question: Question, code: LibraryCode, answers: Sequence[RecordedAnswer], base_path: str
 ) -> str:
     """The source of the file that makes a call. Raises UnreproducibleError where it takes too many lines."""
+    stays_open = question.sight == "loops" or (question.sight == "left-open" and bool(code.opening))
     program = Program(
         code.imports,
-        lambda layout: _call(code, layout, twice=question.sight == "loops"),
-        list(_look(question, base_path)),
+        lambda layout: _call(code, layout, stays_open=stays_open),
+        list(_look(question, base_path, stays_open=stays_open)),
         _predicate(question),
         heads=question.sight == "header",
         stops=False,
@@ -159,9 +160,9 @@ def _with_bodies(lines: Sequence[str]) -> Iterator[str]:
         yield f"{line} {body}" if is_written else line
 
 
-def _call(code: LibraryCode, layout: Layout, *, twice: bool) -> Iterator[str]:
-    """The function that makes the call; one that is made twice is an inner one, behind what opens the library."""
-    if not twice:
+def _call(code: LibraryCode, layout: Layout, *, stays_open: bool) -> Iterator[str]:
+    """The function that makes the call; where the library stays open behind it, an inner one of what opens it."""
+    if not stays_open:
         yield "async def ask(url):"
         yield from (f"    {line}" for line in (*_messages(code, layout), *code.opening, *code.body))
         return
@@ -274,13 +275,15 @@ def _server(answers: Sequence[RecordedAnswer], *, heads: bool, again: bool = Tru
     yield from (f"    do_{method} = do_{methods[0]}" for method in methods[1:])
 
 
-def _look(question: Question, base_path: str) -> Iterator[str]:
+def _look(question: Question, base_path: str, *, stays_open: bool) -> Iterator[str]:
     """The lines that make the call and leave in `got` what is looked at."""
     url = f'f"http://127.0.0.1:{{server.server_port}}{base_path}"'
     call = f"asyncio.run(ask({url}))"
     if question.sight == "left-open":
         yield "async def left(url):"
-        yield "    await ask(url)"
+        if stays_open:
+            yield "    ask = opened(url)  # the client lives on, so that only the call can close the connection"
+        yield f"    await ask({'' if stays_open else 'url'})"
         yield "    returned = not silences  # while the server was silent"
         yield "    while not silences:"
         yield "        await asyncio.sleep(0.1)"
@@ -376,5 +379,6 @@ def _predicate(question: Question) -> str:
     if question.sight == "unheld":
         return f"held is not None and not re.search({question.observed!r}, held)"
     if question.sight in ("raised", "loops"):
-        return f"raised in {tuple(question.observed)!r}"
+        unsent = f" and len(requests) == {question.request}" if question.before_requests else ""
+        return f"raised in {tuple(question.observed)!r}{unsent}"
     return f"got == {question.observed!r}"

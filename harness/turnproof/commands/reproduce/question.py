@@ -95,7 +95,8 @@ class Question:
 
     A shortened conversation begins at message `first_message` or before it. `whole` says that system text and tools
     have to stay. `others` are more places that belong to the value, each of the exchange with that number: what is
-    wrong is only seen from all of them. `earlier` says that the calls before this one have to be made as well.
+    wrong is only seen from all of them. `earlier` says that the calls before this one have to be made as well,
+    `before_requests` that the call raised before it sent any.
     """
 
     sight: Sight
@@ -108,6 +109,7 @@ class Question:
     whole: bool = False
     others: tuple[tuple[int, tuple[str | int, ...]], ...] = ()
     earlier: bool = False
+    before_requests: bool = False
 
 
 def question_of(
