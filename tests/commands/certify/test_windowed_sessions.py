@@ -37,7 +37,7 @@ def test_a_window_is_held_and_nothing_else_is_violated(session: str, tmp_path: P
     status, message = found.status("persistence/next-request-is-unbroken")
     assert (status, message) == (
         "not-claimed",
-        "a window moves the beginning of the requests, which the requirement is about",
+        "a window leaves out the beginning of the conversation, which the requirement is about",
     )
 
 

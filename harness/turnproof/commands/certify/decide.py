@@ -182,7 +182,7 @@ def _out_of_sight(requirement: Requirement, views: Sequence[View], subject: Clai
     if subject.kind == "agent" and requirement.subject == "session" and not requirement.agents:
         return "the agent owns the history, and the requirement is about another owner"
     if not requirement.windows and subject.claims.window != "none":
-        return "a window moves the beginning of the requests, which the requirement is about"
+        return "a window leaves out the beginning of the conversation, which the requirement is about"
     if lacking := [operation for operation in requirement.operations if operation not in subject.operations]:
         return f"the {subject.kind} lacks {', '.join(map(spelled, lacking))}"
     check = registry[requirement.id]
