@@ -133,7 +133,8 @@ def test_a_script_shows_the_violation_with_the_library_and_the_emulator_alone(
 
 def test_every_must_that_the_page_calls_violated_is_confirmed_by_a_script_that_its_row_names() -> None:
     (page,) = (ROOT / "docs" / "findings").glob("pydantic-ai-[0-9]*.md")
-    rows = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| `")]
+    violations, _, _ = page.read_text("utf-8").partition("\n## Mended in turnproof\n")
+    rows = [line for line in violations.splitlines() if line.startswith("| `")]
     by_the_run_alone = [row for row in rows if "| the run |" in row]
     assert all("(SHOULD)" in row for row in by_the_run_alone)
     named = (re.findall(r"`([a-z]+/[a-z-]+)`", row) for row in rows if row not in by_the_run_alone)

@@ -41,23 +41,23 @@ RELATIONS: Mapping[str, tuple[str, ...]] = {
         "turnproof.dialects.atoms:same_json",
         "turnproof.dialects.text_equality:parses_to",
     ),
-    "thoughts without a signature, in one part or several": ("turnproof_suites.reading:thought_runs",),
+    "thoughts without a signature, in one part or several": ("turnproof_suites.content:thought_runs",),
     "signatures, whatever key they are kept under": ("turnproof.dialects.atoms:tokens_of",),
     "media, inline or by reference": ("turnproof.dialects.atoms:media_key",),
     "pictures, written again or without their type": ("turnproof.dialects.pictures:with_held_pictures",),
     "instructions, in the system text or between messages": (
         "turnproof.dialects.preamble:system_differences",
         "turnproof.dialects.preamble:settled_instructions",
-        "turnproof_suites.reading:instructs",
+        "turnproof_suites.content:instructs",
     ),
     "messages, with neighbours of one role joined": (
-        "turnproof_suites.reading:part_row",
-        "turnproof_suites.reading:continued_row",
-        "turnproof_suites.reading:in_two_roles",
+        "turnproof_suites.part_rows:part_row",
+        "turnproof_suites.part_rows:continued_row",
+        "turnproof_suites.content:in_two_roles",
     ),
     "a history that was shortened for its window": (
-        "turnproof_suites.reading:makes_room",
-        "turnproof_suites.reading:outgrew_window",
+        "turnproof_suites.context_room:makes_room",
+        "turnproof_suites.context_room:outgrew_window",
     ),
 }
 """What is equal -> the functions that decide it, as `module:function`."""

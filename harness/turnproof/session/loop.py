@@ -216,7 +216,7 @@ class Turn:
             call.raise_if_cancelled()
             self._attempts += 1
             try:
-                response = setup.answers.complete(
+                response = setup.answers.request_answer(
                     PortCall(self._sent_messages, setup.context, relay, call, self._schema)
                 )
             except ProviderError as error:

@@ -43,7 +43,7 @@ class AnswersInBackground:
         """The message that the turn begins with."""
         self._first = first.message_id
 
-    def complete(self, call: PortCall) -> ProviderResponse:
+    def request_answer(self, call: PortCall) -> ProviderResponse:
         """Have the last message answered, as `Port.complete`. Raises AnswerLostError where the policy is to fail."""
         if self._policy is None:
             return self._port.complete(call)

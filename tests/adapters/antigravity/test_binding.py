@@ -22,7 +22,7 @@ def unclaimed(model: str) -> set[str]:
     return {name for name, value in claims.items() if name != "wire" and (not value or value == "none")}
 
 
-NEVER = {"opaque_thinking", "mid_system", "chain", "websocket", "chain_deletion"}
+NEVER = {"opaque_thinking", "mid_system", "chain", "websocket", "chain_deletion", "background", "window"}
 """The gateway gives no thinking without words, has no place for instructions between turns, and keeps nothing."""
 
 OF_GEMINI = {"structured", "images", "documents", "result_images", "service_tools", "cache"}

@@ -39,13 +39,13 @@ async def answer_exchange(run: ServerRun, exchange: Exchange) -> Answer:
     parsed = run.dialect.parse(exchange.request, run.world)
     of_body = unread_coding(exchange.request)
     if isinstance(parsed, Refusal):
-        exchange.findings = (parsed, *of_body)
+        exchange.findings = [parsed, *of_body]
         return Answer(run.dialect.render_refusal(parsed, run.seed))
     exchange.call, exchange.operation = parsed, parsed.operation
     turn = due(parsed, run.turn)
     exchange.round = rounds_since_user(parsed, turn)
     exchange.child = _child_of(run, turn)
-    exchange.findings = (*run.dialect.validate(exchange.request, parsed, run.world), *of_body)
+    exchange.findings = [*run.dialect.validate(exchange.request, parsed, run.world), *of_body]
     enforced = (finding for finding in exchange.findings if finding.enforced)
     refusal = next(enforced, None) if run.judges else None
     is_scripted = parsed.operation == "generate" and refusal is None
