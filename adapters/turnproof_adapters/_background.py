@@ -1,7 +1,7 @@
-"""Calls whose answer the service works on in the background: asked for, waited for, taken up and cancelled.
+"""Calls that the service answers in the background: send the request, wait, resume an answer, cancel it.
 
-What is asked for comes as a stream or is polled, as the caller listens. The service is told to cancel an answer whose
-call was cancelled. It is not told so where a call fails: the answer can then be taken up by its id.
+If the caller listens for pieces, the answer is streamed; else it is polled. A call that is cancelled cancels the answer
+at the service. A call that fails leaves it running, so that a later call can resume it by its id.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _CURRENT: ContextVar[tuple[object, BackgroundCall] | None] = ContextVar("turnpro
 class BackgroundCalls(ProviderBase, Generic[T, E, R]):
     """The half of a provider that is a `turnproof.background_answers.BackgroundProvider`.
 
-    A subclass sends `background` in its requests where `_is_in_background`, and calls through `_answered`. An answer in
-    one piece is a `T`, an event of a stream an `E`, as for its `ConversationCaller`.
+    A subclass sends `background` in its requests if `_is_in_background`, and makes its calls with `_request_answer`. An
+    answer in one piece is a `T`, an event of a stream an `E`, as for its `ConversationCaller`.
     """
 
     _caller: ConversationCaller[T, E, R]
@@ -97,10 +97,10 @@ class BackgroundCalls(ProviderBase, Generic[T, E, R]):
 
     @property
     def _is_in_background(self) -> bool:
-        """Whether the call that is made now is to be answered in the background."""
+        """Whether the service answers the current call in the background."""
         return self._background_call is not None
 
-    def _answered(
+    def _request_answer(
         self,
         ask: Callable[[], T],
         open_stream: Callable[[], Source[E]],

@@ -20,7 +20,7 @@ TurnproofError
     ├── InvalidRequestError
     │   ├── CacheExpiredError the service no longer has the cache that a request names
     │   ├── ChainLostError    the service no longer has the answer that a request continues
-    │   ├── AnswerLostError   the service no longer has the answer that was to be taken up
+    │   ├── AnswerLostError   the service no longer has an answer in the background
     │   └── ResumeError       the provider does not have the session that was to be resumed
     ├── ContentFilterError
     └── TransportError        no complete answer: refused, reset, cut, timed out
@@ -190,7 +190,7 @@ class ChainLostError(InvalidRequestError):
 
 
 class AnswerLostError(InvalidRequestError):
-    """The service no longer has the answer in the background that was to be taken up, or has cancelled it.
+    """A call resumes an answer in the background, and the service no longer has it, or has cancelled it.
 
     `answer` is its id. Trying to take it up again cannot succeed: the request has to be sent again.
     """

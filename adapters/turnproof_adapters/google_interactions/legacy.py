@@ -42,7 +42,7 @@ class InteractionsChain(Chain, BackgroundInteractions):
         if self._is_in_background and not self._stores:
             raise UsageError("an answer in the background has to be stored, and ChainPolicy(store=False) forbids that")
         restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
-        return self._answered(
+        return self._request_answer(
             partial(self._continuing_chain, client, prompt, self._ask),
             partial(self._continuing_chain, client, prompt, self._open),
             restore,

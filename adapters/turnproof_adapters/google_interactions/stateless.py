@@ -43,7 +43,7 @@ class InteractionsStateless(EncodesOnce[Arrangement[bytes]], BackgroundInteracti
             token.raise_if_cancelled()
         body = self._body(prompt, stream=listeners.on_chunk is not None)
         restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
-        return self._answered(
+        return self._request_answer(
             partial(self._ask, client, body), partial(self._open, client, body), restore, listeners, token
         )
 

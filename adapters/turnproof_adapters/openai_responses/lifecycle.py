@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import httpx2
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import Message
+from turnproof.messages import Message, ProviderResponse
 
-from .._calling import Prompt
+from .._answer_items import Restore
+from .._answers import Listeners
+from .._calling import Prompt, Source
 from .._lifecycle import ModelAbilities
 from .._open_provider import positive_setting
 from ..openai.lifecycle import Way
@@ -22,6 +24,7 @@ from .items import row
 from .models import Model
 from .models import model as facts_of
 from .request import Settings, reasoning_config
+from .wire import Answer, Event
 
 
 class ResponsesProvider(ModelAbilities):
@@ -45,6 +48,17 @@ class ResponsesProvider(ModelAbilities):
     @abstractmethod
     def _way(self, messages: Sequence[Message], token: CancelToken | None) -> Way:
         """The way for a request of this conversation. Raises UsageError where the provider is not open."""
+
+    def _request_answer(
+        self,
+        ask: Callable[[], Answer],
+        open_stream: Callable[[], Source[Event]],
+        restore: Restore,
+        listeners: Listeners,
+        token: CancelToken | None,
+    ) -> ProviderResponse:
+        """The answer of a call."""
+        return self._caller.call(ask, open_stream, restore, listeners, token)
 
     @property
     def _facts(self) -> Model:

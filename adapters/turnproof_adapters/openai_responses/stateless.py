@@ -45,7 +45,7 @@ class ResponsesStateless(EncodesOnce[Arrangement[bytes]], ResponsesProvider):
         body = self._body(prompt, stream=listeners.on_chunk is not None)
         way = self._way(prompt.messages, token)
         restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
-        return self._caller.call(
+        return self._request_answer(
             partial(way, partial(self._ask, body)), partial(way, partial(self._open, body)), restore, listeners, token
         )
 

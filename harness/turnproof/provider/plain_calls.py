@@ -11,7 +11,7 @@ from .call_types import OnChunk
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A whole conversation, ready to be sent: its last message is the user's, which is to be answered."""
+    """A complete conversation to send. Its last message is the user's, and has no answer yet."""
 
     messages: tuple[Message, ...]
     system: str

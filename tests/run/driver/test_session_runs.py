@@ -348,7 +348,7 @@ def test_system_text_and_tools_reach_a_session_that_can_be_configured() -> None:
 
 
 def test_a_session_that_waits_without_a_word_is_cancelled_in_its_wait() -> None:
-    """The framework calls the setup's `sleep`, and nothing that is told of an attempt."""
+    """The framework calls the setup's `sleep`, and never `on_retry`."""
     transcript = run(FOREIGN, load(SCENARIOS / "cancel" / "in_backoff.yaml"))
     turn = [event for event in transcript.events if event.turn == 1]
     assert [event.outcome for event in turn if isinstance(event, t.TurnEnded)] == ["cancelled"]

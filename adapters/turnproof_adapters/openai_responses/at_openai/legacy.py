@@ -39,7 +39,7 @@ class OpenAIResponsesChain(ResponsesChain, BackgroundResponses):
             raise UsageError("an answer in the background has to be stored, and ChainPolicy(store=False) forbids that")
         way = self._way(prompt.messages, token)
         restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
-        return self._answered(
+        return self._request_answer(
             partial(way, self._continuing_chain(prompt, self._ask)),
             partial(way, self._continuing_chain(prompt, self._open)),
             restore,

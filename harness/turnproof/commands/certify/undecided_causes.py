@@ -6,7 +6,7 @@ not need.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ...judge.finding import BrokenRule
@@ -52,9 +52,9 @@ def in_runs(
     `operations` is what the requirement is about of a session, beside its history."""
     about = _OF_ALL | (_ABOUT_ITSELF & set(operations))
     yield from raised_about_itself(views, about)
-    yield from _raised(views, claims)
+    yield from _raised(views, lambda view: _unexpected(view, claims), Obstacle.CALL_RAISED)
     yield from _refused(views)
-    yield from _probe_raised(views, check.probe)
+    yield from _raised(views, lambda view: _outside_calls_of(view, check.probe), Obstacle.PROBE_RAISED, check.probe)
     yield from cut_runs(views)
     finished = [view for view in views if view.finished]
     silent = (
@@ -133,40 +133,24 @@ def claims_missing(lacking: Mapping[str, Sequence[str]]) -> Iterator[Undecided]:
         yield Undecided(kind=Obstacle.CLAIM_MISSING, scenarios=tuple(by_need[lacks]), lacks=lacks)
 
 
-def _raised(views: Iterable[View], claims: Capabilities) -> Iterator[Undecided]:
-    """Exceptions that no script asked for: those of one class from one place together."""
+def _raised(
+    views: Iterable[View], failures_of: Callable[[View], Iterable[Failed]], kind: Obstacle, probe: str = ""
+) -> Iterator[Undecided]:
+    """The failures of these runs: those of one class from one place together."""
     found: dict[tuple[str, str], list[tuple[View, Failed]]] = {}
     for view in views:
-        for failed in _unexpected(view, claims):
+        for failed in failures_of(view):
             frame = failed.raised.own_frame if failed.raised is not None else None
             found.setdefault((failed.error, frame.location if frame is not None else ""), []).append((view, failed))
     for (error, _), cases in list(found.items())[:MOST]:
         first = cases[0][1]
         runs = _keys(view for view, _ in cases)
-        yield Undecided(kind=Obstacle.CALL_RAISED, runs=runs, error=error, message=first.message, raised=first.raised)
+        yield Undecided(kind=kind, runs=runs, probe=probe, error=error, message=first.message, raised=first.raised)
 
 
 def _outside_calls_of(view: View, probe: str) -> Iterator[Failed]:
+    """What was raised ahead of the calls of a probe, so that they were not made."""
     return (one for one in view.transcript.of(Failed) if probe and one.probe == probe and one.call < 0)
-
-
-def _probe_raised(views: Iterable[View], probe: str) -> Iterator[Undecided]:
-    """What was raised ahead of the calls of a probe, so that they were not made: those of one class together."""
-    found: dict[str, list[tuple[View, Failed]]] = {}
-    for view in views:
-        for failed in _outside_calls_of(view, probe):
-            found.setdefault(failed.error, []).append((view, failed))
-    for error, cases in list(found.items())[:MOST]:
-        first = cases[0][1]
-        runs = _keys(view for view, _ in cases)
-        yield Undecided(
-            kind=Obstacle.PROBE_RAISED,
-            runs=runs,
-            probe=probe,
-            error=error,
-            message=first.message,
-            raised=first.raised,
-        )
 
 
 def _unexpected(view: View, claims: Capabilities) -> Iterator[Failed]:

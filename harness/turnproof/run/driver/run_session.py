@@ -284,7 +284,7 @@ class RunSession:
         self.recorder.event(
             Retried(attempt=self._attempt, delay=float(seconds), error=self._retry_error, failure=failure, turn=turn)
         )
-        # Who tells of no attempt before it waits has its waits counted.
+        # A session that never calls `on_retry`: its waits are counted instead.
         number = self._attempt - 1 if self._attempt else self._waits
         self._waits += 1
         if self._cut is not None and self._cut.at == "backoff" and number == self._cut.index:
