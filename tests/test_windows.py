@@ -25,7 +25,7 @@ HISTORY = [
 ]
 
 
-@pytest.mark.parametrize("text", ["6 messages", "1 message", "3 turns", "1 turn"])
+@pytest.mark.parametrize("text", ["6 messages", "1 message", "3 turns", "1 turn", "6 items", "1 item"])
 def test_a_claim_is_read_as_it_is_written(text: str) -> None:
     assert str(Window.of_claim(text)) == text
     assert Capabilities(window=text).claims("window")
@@ -38,7 +38,7 @@ def test_without_a_window_nothing_is_claimed() -> None:
 
 @pytest.mark.parametrize("text", ["", "6", "0 turns", "-1 messages", "six messages", "6 tokens", "turns"])
 def test_what_is_no_window_is_refused_where_it_is_claimed(text: str) -> None:
-    with pytest.raises(UsageError, match="is no window: say how many, as '6 messages' or '3 turns'"):
+    with pytest.raises(UsageError, match="is no window: say how many, as '6 messages', '6 items' or '3 turns'"):
         Capabilities(window=text)
 
 
@@ -68,5 +68,6 @@ def test_the_reference_session_claims_the_window_that_it_has() -> None:
     assert bound.capabilities is not None
     assert (bound.capabilities.window, bound.paths) == ("2 turns", ("stateless",))
     assert bound.operations < REFERENCE.operations
-    with pytest.raises(UsageError, match="a session with a window has one"):
-        windowed("none", BINDING.claims())
+    for claim in ("none", "6 items"):
+        with pytest.raises(UsageError, match=f"windows such as '4 messages' or '2 turns', got '{claim}'"):
+            windowed(claim, BINDING.claims())

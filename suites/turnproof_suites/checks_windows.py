@@ -34,7 +34,7 @@ _UNBOUNDED = finding(
     "history/window-is-bounded/too-much",
     "A request has more of the conversation than the window that the session claims.",
     "at most {window:words} of what was said before the turn",
-    "{observed} messages",
+    "{observed:words}",
 )
 
 
@@ -45,7 +45,8 @@ def window_is_bounded(view: View) -> Findings:
         if not window.is_longer:
             continue
         if window.begins < window.first_allowed:
-            observed = len(window.past) - window.begins
+            counted = "items" if window.window.unit == "item" else "messages"
+            observed = f"{len(window.rows) - window.begins} {counted}"
             yield _UNBOUNDED(at_messages(exchange), observed=observed, window=str(window.window))
         else:
             yield Compared("requests with a window")
@@ -117,7 +118,7 @@ def window_has_the_running_turn(view: View) -> Findings:
     and each call that the model has made since."""
     for step, exchange, window in _windows(view):
         call_count = sum(len(calls_made_by(one)) for one in step.answers if one.number < exchange.number)
-        longer = window.window.unit == "message" and len(window.sent) >= window.window.count and call_count > 0
+        longer = window.window.unit != "turn" and len(window.sent) >= window.window.count and call_count > 0
         if not window.is_longer and not longer:
             continue
         wrong = list(_missing_of_the_turn(view, step, exchange, window, call_count))

@@ -94,8 +94,9 @@ def another_text(body: Body) -> None:
     body["messages"][1]["content"] = [{"type": "text", "text": "In bed 2 there are leeks."}]
 
 
-FOURTH, AFTER_TOOLS, SECOND_ROUND = 3, 5, 6
-"""Requests: of the fourth turn, before which six messages were said; of the one after a tool turn, in both rounds."""
+FOURTH, AFTER_TOOLS, SECOND_ROUND, AFTER_PARALLEL = 3, 5, 6, 10
+"""Requests: of the fourth turn, before which six messages were said; of the one after a tool turn, in both rounds; and
+after a turn with parallel calls."""
 
 CASES = [
     Case(BOUNDED, view_of, request(FOURTH, everything), "expected at most 4 messages of what was said", "too-much"),
@@ -135,6 +136,41 @@ def test_a_window_may_go_back_to_where_a_turn_began() -> None:
 def test_a_window_may_be_shorter_where_a_call_and_a_result_count_each() -> None:
     """Two calls and their results are four of the eight messages of a framework that has a message for each."""
     assert status(UNBROKEN, judged(run_with("6 messages"), "8 messages")) is Status.HELD
+
+
+def begun_between_calls(*, results: slice) -> View:
+    """The request after parallel calls, begun with the second of two in one message, and with some of their results."""
+
+    def change(body: Body) -> None:
+        (_, calls, answers, *rest) = body["messages"]
+        calls["content"], answers["content"] = calls["content"][-1:], answers["content"][results]
+        body["messages"] = [calls, answers, *rest]
+
+    return judged(spoilt(run_with("6 messages"), WireRequest, body_with(change), AFTER_PARALLEL), "8 items")
+
+
+def test_a_window_of_items_may_begin_between_two_calls_of_a_message() -> None:
+    view = begun_between_calls(results=slice(1, 2))
+    assert view.exchanges[AFTER_PARALLEL].window is not None
+    for requirement in (BOUNDED, WHOLE, UNBROKEN, "history/wire-is-what-the-session-holds"):
+        assert status(requirement, view) is Status.HELD, requirement
+
+
+@pytest.mark.parametrize("results", [slice(0, 2), slice(0, 1)])
+def test_a_window_of_items_has_the_results_of_its_own_calls_alone(results: slice) -> None:
+    assert status(WHOLE, begun_between_calls(results=results)) is Status.VIOLATED
+
+
+def test_a_place_in_a_message_that_is_whole_again_is_one_in_the_request() -> None:
+    window = begun_between_calls(results=slice(1, 2)).exchanges[AFTER_PARALLEL].window
+    assert window is not None
+    assert window.left_out is not None
+    cut = len(window.left_out) - 1
+    assert window.path_on_the_wire(("messages", cut - 1)) == ("messages",)
+    count = len(window.left_out[-1].parts)
+    assert window.path_on_the_wire(("messages", cut, "parts", count)) == ("messages", 0, "parts", 0)
+    assert window.path_on_the_wire(("messages", cut, "parts", 0)) == ("messages", 0)
+    assert window.path_on_the_wire(("messages", cut + 2)) == ("messages", 2)
 
 
 # -- what all other checks see -----------------------------------------------------------------------------------------

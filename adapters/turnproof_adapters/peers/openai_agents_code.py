@@ -9,11 +9,16 @@ from turnproof.reproducer import LibrarySession, SessionCode
 
 from .agent_source import own_options, tool_rows
 
-Memory = Literal["items", "conversations", "chain"]
-"""Who keeps the conversation: a session of the library's own, a conversation at the service, or the last response."""
+Memory = Literal["items", "last items", "conversations", "chain"]
+"""Who keeps the conversation: a session of the library's own, of which a run may have the last six items alone, a
+conversation at the service, or the last response."""
 
 _SESSIONS = {
     "items": ("SQLiteSession", "SQLiteSession('conversation')"),
+    "last items": (
+        "SQLiteSession, SessionSettings",
+        "SQLiteSession('conversation', session_settings=SessionSettings(limit=6))",
+    ),
     "conversations": ("OpenAIConversationsSession", "OpenAIConversationsSession(openai_client=client)"),
 }
 _TEXT = (
@@ -44,13 +49,13 @@ class OpenAIAgentsCode:
         imports = [f"from agents import {', '.join(sorted(names))}", "from openai import AsyncOpenAI"]
         running = "result" if session.streamed else "task"
         cancel = f"loop.call_soon_threadsafe({running}.cancel)"
-        items = "items" if self._memory == "chain" else "await memory.get_items()"
+        items = "items" if self._memory == "chain" else "await memory.get_items(1000)"
         held = f"[{_TEXT} for item in {items} if item.get('role') in ('user', 'assistant')]"
         opening, turn = list(self._opening(session)), list(self._turn(session))
         return SessionCode(imports, opening, turn, cancel, held, text_results=True)
 
     def _opening(self, session: LibrarySession) -> Iterator[str]:
-        settings = [*(["store=False"] if self._memory == "items" else [])]
+        settings = [*(["store=False"] if self._memory.endswith("items") else [])]
         settings += [f"max_tokens={session.options['max_tokens']!r}"] if "max_tokens" in session.options else []
         own = own_options(session, "timeout")
         yield f"client = AsyncOpenAI(base_url=url, api_key='key', max_retries=0{own})"

@@ -16,7 +16,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
-from agents import Agent, FunctionTool, ModelSettings, OpenAIResponsesModel, RunConfig, Runner, SQLiteSession
+from agents import (
+    Agent,
+    FunctionTool,
+    ModelSettings,
+    OpenAIResponsesModel,
+    RunConfig,
+    Runner,
+    SessionSettings,
+    SQLiteSession,
+)
 from agents.exceptions import AgentsException, ModelRefusalError
 from openai import AsyncOpenAI
 
@@ -49,6 +58,10 @@ WIRE = Binding("openai-agents-wire", DIALECT, MODEL, CLAIMS, package="openai-age
 CONFIG = RunConfig(tracing_disabled=True, tool_not_found_behavior="return_error_to_model")
 ROUNDS = 50
 """Rounds of tools that a turn may take; the library's own limit is 10."""
+LAST = 6
+"""Items that a run with a window begins with."""
+EVERY = 1_000_000
+"""More items than a session has: by default `get_items` reads what the session's settings say."""
 
 
 class Conversation:
@@ -176,7 +189,7 @@ class Conversation:
     # -- the conversation
 
     def stored_items(self) -> list[Any]:
-        return list(self._runner.run(self.items.get_items()))
+        return list(self._runner.run(self.items.get_items(EVERY)))
 
     def replace(self, items: Sequence[Any]) -> None:
         self._runner.run(self.items.clear_session())
@@ -257,4 +270,17 @@ def as_errors() -> Iterator[None]:
         raise found from error
 
 
+class LastItems(Conversation):
+    """A session whose runs begin with the last items alone."""
+
+    def _open_items(self) -> Any:
+        return SQLiteSession("conversation", session_settings=SessionSettings(limit=LAST))
+
+
 SESSION = bind_agent("openai-agents-runner", Conversation, wire=WIRE, reproducer=OpenAIAgentsCode("items"))
+WINDOW = bind_agent(
+    "openai-agents-runner-window",
+    LastItems,
+    wire=replace(WIRE, capabilities=replace(CLAIMS, window=f"{LAST} items")),
+    reproducer=OpenAIAgentsCode("last items"),
+)

@@ -205,11 +205,11 @@ def windowed(claim: str, claims: Capabilities, *, adapter: str | Binding = "anth
     """The reference session with a window, such as `4 messages` or `2 turns`, over an adapter with these claims.
 
     It is on the stateless path, and tells nothing of the context that the conversation takes: that is the whole
-    history's. Raises UsageError for what is no window.
+    history's. Raises UsageError for what is no window, and for one of items: the session cuts no message.
     """
     found = Window.of_claim(claim)
-    if found is None:
-        raise UsageError("a session with a window has one: '4 messages' or '2 turns'")
+    if found is None or found.unit == "item":
+        raise UsageError(f"the reference session has windows such as '4 messages' or '2 turns', got {claim!r}")
     window = (last_messages if found.unit == "message" else last_turns)(found.count)
     return replace(
         REFERENCE,

@@ -83,10 +83,8 @@ class Exchange:
         """
         if len(path) == 1 and str(path[0]).startswith("$"):
             path = neutral_path(str(path[0]).replace("$.sent.", "$.", 1))
-        left_out = len(self.window.left_out or ()) if self.window is not None else 0
-        if left_out and path[:1] == ("messages",) and len(path) > 1:
-            place = int(path[1]) - left_out
-            path = ("messages", place, *path[2:]) if place >= 0 else ("messages",)
+        if self.window is not None and path[:1] == ("messages",) and len(path) > 1:
+            path = self.window.path_on_the_wire(path)
         return self.at(pointer=self._provenance.pointer_to(*path))
 
     def at_rule(self, refusal: Mapping[str, JSON]) -> Place:
@@ -176,10 +174,10 @@ class Exchange:
 
     def _whole(self, call: Call | None) -> Call | None:
         """The request with what the window has left out of it; None where nobody knows how that would read."""
-        left_out = self.window.left_out if self.window is not None else ()
-        if call is None or left_out is None:
-            return None
-        return replace(call, messages=(*left_out, *call.messages)) if left_out else call
+        if call is None or self.window is None:
+            return call
+        messages = self.window.complete(tuple(call.messages))
+        return replace(call, messages=messages) if messages is not None else None
 
     def _of_given_texts(self, call: Call | None) -> Call | None:
         return call if call is None or self._known_texts is None else self._known_texts.alone_in(call)

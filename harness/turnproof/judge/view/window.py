@@ -7,17 +7,17 @@ leaves out has it put back into what it holds, up to the next operation after wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-import msgspec
+from msgspec.structs import replace
 
 from ...budget import begins_turn
 from ...dialects.base import Call
 from ...dialects.contract import Dialect
-from ...messages import FunctionCall, Message, Text, ToolResult
+from ...messages import FunctionCall, Message, Part, Text, ToolResult
 from ...run.transcript import (
     CallBegan,
     Event,
@@ -45,7 +45,8 @@ class WindowReading:
     """A request against what was said before the turn that it is part of.
 
     `sent` are the request's messages as they stand on the wire, `user_text` is what the user says in the turn, and
-    `before` are the messages of the request before it, with what its window had left out.
+    `before` are the messages of the request before it, with what its window had left out. All places are places in
+    `rows`.
     """
 
     window: Window
@@ -56,18 +57,25 @@ class WindowReading:
     dialect_form: bool = False
 
     @cached_property
+    def rows(self) -> tuple[Message, ...]:
+        """What the window counts of the past: its messages, or of each message the parts by themselves."""
+        if self.window.unit != "item":
+            return self.past
+        return tuple(replace(message, parts=(part,)) for message in self.past for part in message.parts)
+
+    @cached_property
     def begins(self) -> int:
         """The place in the past at which the request begins: that from which on it has the most of it."""
-        return _begin_of(self.past, self._sent_of_the_past)
+        return _begin_of(self.rows, self._sent_of_the_past)
 
     @cached_property
     def first_allowed(self) -> int:
         """The first place at which the window may begin: a session may go back to where that turn began, so that it
         parts nothing."""
-        starts = _starts(self.past)
+        starts = _starts(self.rows)
         if self.window.unit == "turn":
             return starts[-self.window.count] if len(starts) > self.window.count else 0
-        first = max(0, len(self.past) - self.window.count)
+        first = max(0, len(self.rows) - self.window.count)
         return max((start for start in starts if start <= first), default=0)
 
     @cached_property
@@ -78,8 +86,13 @@ class WindowReading:
             return self.first_allowed
         running = len(_atoms(self.sent, _ROLES)) - len(self._sent_of_the_past)
         room = self.window.count - max(1, running)
-        places = [n for n in (*_starts(self.past), len(self.past)) if sum(map(_size, self.past[n:])) <= room]
-        return min(places, default=len(self.past))
+        places = [n for n in (*_starts(self.rows), len(self.rows)) if sum(map(_size, self.rows[n:])) <= room]
+        return min(places, default=len(self.rows))
+
+    @property
+    def _place(self) -> int:
+        """The place in front of which all may be missing."""
+        return min(self.begins, self.last_allowed)
 
     @cached_property
     def _sent_of_the_past(self) -> list[Atom]:
@@ -100,21 +113,62 @@ class WindowReading:
         What has been in none is as it is held. Where that is more than an answer, it is None for a `dialect_form`:
         nobody knows then what would have been sent.
         """
-        place = min(self.begins, self.last_allowed)
+        place = self._place
         if not place:
             return ()
-        messages, own = self.past[:place], _atoms(self.past[:place])
+        messages, own = self.rows[:place], _atoms(self.rows[:place])
         known = _beginning(self.before, own)
         count = len(_atoms(known))
         rest = next((messages[n:] for n in range(place + 1) if len(_atoms(messages[:n])) == count), None)
         if rest is not None and all(one.role in ("model", "tool") for one in rest):
-            return (*known, *rest)
-        return None if self.dialect_form else messages
+            return (*known, *rejoined(rest))
+        return None if self.dialect_form else rejoined(messages)
+
+    def complete(self, messages: Sequence[Message]) -> tuple[Message, ...] | None:
+        """These messages of the request with what it lacks of the past, and may lack; None as of `left_out`.
+
+        Where the window begins between the parts of one message, that message is whole again, and so are its results.
+        """
+        filled = self._filled(messages)
+        return tuple(message for message, _, _ in filled) if filled is not None else None
+
+    def path_on_the_wire(self, path: Sequence[str | int]) -> tuple[str | int, ...]:
+        """A path into the complete messages (`"messages", 3, "parts", 1`) as one into those of the request."""
+        filled = self._filled(self.sent) or []
+        _, place, count = filled[int(path[1])] if int(path[1]) < len(filled) else (None, None, 0)
+        if place is None:
+            return ("messages",)
+        if count and path[2:3] == ("parts",) and len(path) > 3:
+            part = int(path[3]) - count
+            return ("messages", place, "parts", part, *path[4:]) if part >= 0 else ("messages", place)
+        return ("messages", place, *path[2:])
+
+    def _filled(self, messages: Sequence[Message]) -> list[tuple[Message, int | None, int]] | None:
+        """The complete messages, each with its place in the request and how many parts were put in front of its own."""
+        if self.left_out is None:
+            return None
+        found: list[tuple[Message, int | None, int]] = [(message, None, 0) for message in self.left_out]
+        results = tuple(_results_of(self.left_out, self.rows[self._place :]))
+        for place, message in enumerate(messages):
+            front: tuple[Part, ...] = ()
+            if place == 0 and self._begins_inside and found and found[-1][0].role == message.role:
+                front = found.pop()[0].parts
+            elif results and message.role == "tool":
+                front, results = results, ()
+            whole = replace(message, parts=(*front, *message.parts)) if front else message
+            found.append((whole, place, len(front)))
+        return found
+
+    @property
+    def _begins_inside(self) -> bool:
+        """Whether the window begins between two parts of one message."""
+        place = self._place
+        return 0 < place < len(self.rows) and self.rows[place - 1].message_id == self.rows[place].message_id
 
     @property
     def lacks(self) -> tuple[Message, ...]:
         """The messages of the past that the window should have, and that are not in the request in their order."""
-        inside = self.past[min(self.begins, self.last_allowed) :]
+        inside = _without_results_of(self.rows[: self._place], self.rows[self._place :])
         own, sent = _atoms(inside), _atoms(self.sent)
         if _common(own, sent)[0] == len(own):
             return ()
@@ -208,16 +262,16 @@ def completed(
             case WireResponse() if not event.probe and not collects:
                 collects = _is_too_long(dialect, event)
             case Loaded() if not collects:
-                event = msgspec.structs.replace(event, messages=_whole(event.messages, held))
+                event = replace(event, messages=_whole(event.messages, held))
             case HistorySnapshot(owner="session"):
                 if event.after == "turn" and not collects:
                     own = _since(sent_in(event.turn), text) if _is_cut(event.messages, held, text) else ()
-                    event = msgspec.structs.replace(event, messages=_whole(event.messages, (*held, *own)))
+                    event = replace(event, messages=_whole(event.messages, (*held, *own)))
                 elif event.after not in _FORGETTING and not collects:
-                    event = msgspec.structs.replace(event, messages=_whole(event.messages, held))
+                    event = replace(event, messages=_whole(event.messages, held))
                 held = event.messages
         events.append(event)
-    return msgspec.structs.replace(transcript, events=tuple(events))
+    return replace(transcript, events=tuple(events))
 
 
 def _is_cut(messages: Sequence[Message], held: Sequence[Message], text: str) -> bool:
@@ -256,6 +310,34 @@ def _is_too_long(dialect: Dialect, response: WireResponse) -> bool:
     read = dialect.read_response(response.status, response.headers, response.data)
     meaning = dialect.error_meaning(read.status, read.error_kind, read.error_message)
     return response.status == 413 or meaning == "context-limit"
+
+
+def rejoined(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Messages whose parts stood by themselves, as they were."""
+    found: list[Message] = []
+    for message in messages:
+        if found and found[-1].message_id == message.message_id:
+            found[-1] = replace(message, parts=(*found[-1].parts, *message.parts))
+        else:
+            found.append(message)
+    return tuple(found)
+
+
+def _results_of(messages: Sequence[Message], later: Sequence[Message]) -> Iterator[ToolResult]:
+    """The results in later messages of calls in these: they are left out with their calls."""
+    ids = {part.id for message in messages for part in message.parts if isinstance(part, FunctionCall)}
+    for message in later:
+        yield from (part for part in message.parts if isinstance(part, ToolResult) and part.call_id in ids)
+
+
+def _without_results_of(messages: Sequence[Message], later: Sequence[Message]) -> tuple[Message, ...]:
+    """The later messages without them."""
+    ids = {part.call_id for part in _results_of(messages, later)}
+    whole = (
+        replace(one, parts=tuple(p for p in one.parts if not isinstance(p, ToolResult) or p.call_id not in ids))
+        for one in later
+    )
+    return tuple(one for one in whole if one.parts) if ids else tuple(later)
 
 
 def _beginning(messages: Sequence[Message], atoms: Sequence[Atom]) -> tuple[Message, ...]:
