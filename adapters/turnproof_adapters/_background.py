@@ -1,7 +1,8 @@
 """Calls that the service answers in the background: send the request, wait, resume an answer, cancel it.
 
-If the caller listens for pieces, the answer is streamed; else it is polled. A call that is cancelled cancels the answer
-at the service. A call that fails leaves it running, so that a later call can resume it by its id.
+If the caller listens for pieces, the answer is streamed; else it is polled. A stream that breaks is resumed behind its
+last event (`_resumed_stream`). A call that is cancelled cancels the answer at the service. A call that fails leaves it
+running, so that a later call can resume it by its id.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from turnproof.provider import ProviderBase
 
 from ._answers import Listeners
 from ._calling import ConversationCaller, Source
+from ._resumed_stream import Position, ResumedStream
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -65,8 +67,12 @@ class BackgroundCalls(ProviderBase, Generic[T, E, R]):
         """The answer as the service has it now."""
 
     @abstractmethod
-    def _follow(self, name: str) -> Source[E]:
-        """The stream of an answer from its beginning."""
+    def _follow(self, name: str, last: Position | None = None) -> Source[E]:
+        """The stream of an answer from its beginning, or behind the event with this position."""
+
+    @abstractmethod
+    def _position(self, event: E) -> Position | None:
+        """The position of an event in its stream, by which the stream can be resumed; None if it has none."""
 
     @abstractmethod
     def _cancel_stored(self, name: str) -> None:
@@ -190,7 +196,8 @@ class _Run(Generic[T, E, R]):
         return answer
 
     def _watched(self, source: Source[E]) -> Source[E]:
-        return Source(self._watched_events(source.events), source.close)
+        stream = ResumedStream(source, self._follow, self._provider._position, self._is_lost)
+        return Source(self._watched_events(stream.events()), stream.close)
 
     def _watched_events(self, events: Iterator[E]) -> Iterator[E]:
         for event in events:
@@ -199,6 +206,16 @@ class _Run(Generic[T, E, R]):
             if ends:
                 self._end()
             yield event
+
+    def _follow(self, last: Position) -> Source[E]:
+        assert self._running is not None
+        return self._provider._follow(self._running.id, last)
+
+    def _is_lost(self, error: Exception | None) -> bool:
+        """Whether a stream that ended so has lost its connection, and the answer goes on at the service."""
+        if self._running is None or self._is_over or self._token.is_cancelled:
+            return False
+        return error is None or self._caller.is_connection_lost(error)
 
     def _retrieve(self, name: str) -> T:
         try:

@@ -170,6 +170,11 @@ class Caller:
         except self.failures as error:
             yield self.typed(error)
 
+    def is_connection_lost(self, error: Exception) -> bool:
+        """Whether this error means that the connection broke, and not that the service refused or failed a request."""
+        typed = self.typed(error) if isinstance(error, self.failures) else error
+        return isinstance(typed, TransportError)
+
     def _stopped(self, response: ProviderResponse) -> ProviderResponse:
         """A complete answer that came after the turn was cancelled: what of it may be kept."""
         return cancelled_response(filter(self.stands_alone, response.parts), response.usage, response.model)
@@ -190,6 +195,7 @@ class ConversationCaller(ABC, Generic[T, E, R]):
     def __init__(self, calls: Caller) -> None:
         self._calls = calls
         self.simple = calls.simple
+        self.is_connection_lost = calls.is_connection_lost
 
     @abstractmethod
     def _read(self, restore: R, answer: T, listeners: Listeners) -> ProviderResponse:

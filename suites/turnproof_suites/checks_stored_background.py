@@ -7,6 +7,8 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, ProviderCall, View
 from turnproof.messages import FinishReason
 
+from .content import spoken_text
+
 _UNNAMED = finding(
     "stored/a-running-answer-is-taken-up/unnamed",
     "Something of an answer in the background was received before the caller learned its id.",
@@ -55,6 +57,59 @@ def a_running_answer_is_taken_up(view: View) -> Findings:
         yield _NOT_RECEIVED(taking.at(side), observed=how)
     elif not taking.generated and not _about_answers(asking):
         yield Compared("answers taken up")
+
+
+_SHOWN_OTHERWISE = finding(
+    "stored/a-broken-stream-is-received-whole/changed",
+    "The stream of an answer in the background broke, and `on_chunk` got another text than that of the answer.",
+    "the text {expected} in all chunks together",
+    "{observed}",
+)
+_NOT_WHOLE = finding(
+    "stored/a-broken-stream-is-received-whole/returned",
+    "The stream of an answer in the background broke, and the call returned another text than that of the answer.",
+    "the text {expected}",
+    "{observed}",
+)
+_NEVER_RECEIVED = finding(
+    "stored/a-broken-stream-is-received-whole/lost",
+    "The stream of an answer in the background broke, and no call brought the answer.",
+    "a response, from this call or from one that takes the answer up",
+    "{observed}",
+)
+_PAID_AGAIN = finding(
+    "stored/a-broken-stream-is-received-whole/asked-again",
+    "The stream of an answer in the background broke, and the adapter requested another answer.",
+    "one request for an answer",
+    "{observed}",
+)
+
+
+@check("stored/a-broken-stream-is-received-whole", needs="calls")
+def a_broken_stream_is_received_whole(view: View) -> Findings:
+    """Of a call whose stream breaks, and of those that take its answer up if it raises."""
+    calls = view.probes.get("broken-stream", ())
+    requests = [exchange for call in calls for exchange in call.generated]
+    if not requests or requests[0].fault is None:
+        return
+    if len(requests) > 1:
+        yield _PAID_AGAIN(requests[1].at(), observed=len(requests))
+    last, text = calls[-1], _first_answer(view)
+    if last.response is None:
+        yield _NEVER_RECEIVED(last.at(Side.ERROR), observed=last.failed.error if last.failed else "no end of the call")
+        return
+    shown = "".join(last.chunks)
+    if shown != text:
+        yield _SHOWN_OTHERWISE(last.at(Side.CALLBACK), expected=text, observed=shown)
+    if last.response.text != text:
+        yield _NOT_WHOLE(last.at(Side.RESPONSE, "parts"), expected=text, observed=last.response.text)
+    if shown == last.response.text == text and len(requests) == 1:
+        yield Compared("broken streams")
+
+
+def _first_answer(view: View) -> str:
+    """The text that the scenario has for the first message, which is what the probe asks."""
+    return spoken_text(reply.part for reply in view.scenario.turns[0].rounds[0].parts)
 
 
 _STILL_RUNNING = finding(

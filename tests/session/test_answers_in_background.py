@@ -54,6 +54,16 @@ class Answers(SessionObserver):
         self.ended.append(answer)
 
 
+class Retries(SessionObserver):
+    """The calls that are made again."""
+
+    def __init__(self, attempts: list[object]) -> None:
+        self._attempts = attempts
+
+    def on_retry(self, retry: object) -> None:
+        self._attempts.append(retry)
+
+
 @dataclass
 class Place:
     """An emulated service, and sessions with it."""
@@ -254,28 +264,111 @@ def test_a_cancelled_answer_is_cancelled_at_the_service(place: Place, streamed: 
     assert place.service.run.exchanges[-1].status == 200
 
 
+LONG = "A long answer about the bed."
+BREAKS = pytest.mark.parametrize(
+    "fault", [Fault("reset"), Fault("truncate"), Fault("no-end"), Fault("garbage")], ids=lambda fault: fault.kind
+)
+
+
 @SUBJECTS
-def test_a_broken_stream_is_taken_up_and_nothing_is_shown_twice(place: Place) -> None:
+@BREAKS
+@pytest.mark.parametrize("index", range(1, 12))
+def test_a_broken_stream_is_resumed_behind_its_last_event(place: Place, fault: Fault, index: int) -> None:
     session, answers = place.open()
-    place.say("A long answer about the bed.")
-    place.service.fault(Fault("reset", index=5))
+    place.say(LONG)
+    # The first stream breaks, and the one that resumes it.
+    place.service.run.background_faults = [replace(fault, index=index), Fault("reset", index=1)]
     pieces: list[str] = []
+    attempts: list[object] = []
+    session.observe(Retries(attempts))
     result = session.send("One", on_chunk=pieces.append)
-    assert result.text == "".join(pieces) == "A long answer about the bed."
-    assert place.operations.count("create") == 1
-    assert len(answers.began) == 1
+    assert result.text == "".join(pieces) == LONG
+    assert place.operations[0] == "create"
+    assert place.operations.count("create") == len(answers.began) == len(answers.ended) == 1
+    assert attempts == [], "the call is the same one"
+    assert place.refusals == []
+    queries = [exchange.request.query for exchange in place.service.run.exchanges[1:]]
+    assert all({"starting_after", "last_event_id"} & set(query) for query in queries)
+
+
+@SUBJECTS
+def test_what_is_resumed_is_all_that_the_session_goes_on_with(place: Place) -> None:
+    session, _ = place.open()
+    place.say(FunctionCall("", "look", {}), finish=FinishReason.TOOL_USE)
+    place.service.run.background_faults = [Fault("reset", index=3), Fault("reset", index=0), Fault("reset", index=2)]
+    assert session.send("How is it?", on_chunk=lambda piece: None).text == "It is dry."
+    assert [message.role for message in session.history.messages] == ["user", "model", "tool", "model"]
+    place.say("Yes.")
+    session.send("And now?", on_chunk=lambda piece: None)
+    assert place.operations.count("create") == 3
+    assert place.refusals == []
+
+
+@SUBJECTS
+@pytest.mark.parametrize(
+    "fault",
+    [Fault("reset", index=-1), Fault("status", status=503), Fault("status", status=404)],
+    ids=["reset", "503", "404"],
+)
+def test_the_next_attempt_takes_up_an_answer_whose_stream_cannot_be_resumed(place: Place, fault: Fault) -> None:
+    session, answers = place.open()
+    place.say(LONG)
+    place.service.run.background_faults = [Fault("reset", index=5), fault]
+    pieces: list[str] = []
+    attempts: list[object] = []
+    session.observe(Retries(attempts))
+    assert session.send("One", on_chunk=pieces.append).text == "".join(pieces) == LONG
+    assert place.operations.count("create") == len(answers.began) == len(attempts) == 1
+    assert place.refusals == []
+
+
+@SUBJECTS
+def test_a_stream_is_not_resumed_where_the_call_is_cancelled(place: Place) -> None:
+    session, _ = place.open()
+    place.say(LONG)
+    place.service.run.background_faults = [Fault("stall", index=5)]
+    token = CancelToken()
+    result = session.send("One", on_chunk=lambda piece: token.cancel(), cancel_token=token)
+    assert result.outcome == "cancelled"
+    assert place.operations == ["create", "cancel"]
+
+
+@SUBJECTS
+@pytest.mark.parametrize("shift", [2, -3, 100])
+def test_a_service_that_resumes_elsewhere_leaves_nothing_out_and_shows_nothing_twice(
+    place: Place, shift: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service that begins too early repeats events. One that begins too late leaves some out, which numbers show and
+    ids do not. One that does not have the event sends nothing, or everything."""
+    if shift == 2 and place.name == "google_interactions":
+        return
+    session, answers = place.open()
+    place.say(LONG)
+    follow = type(place.opened[0])._follow
+
+    def elsewhere(self: Any, name: str, last: Any = None) -> Any:
+        if isinstance(last, int):
+            last += shift
+        elif last is not None:
+            last = f"evt_{int(last.removeprefix('evt_')) + shift}"
+        return follow(self, name, last)
+
+    monkeypatch.setattr(type(place.opened[0]), "_follow", elsewhere)
+    place.service.run.background_faults = [Fault("reset", index=6)]
+    pieces: list[str] = []
+    assert session.send("One", on_chunk=pieces.append).text == "".join(pieces) == LONG
+    assert place.operations.count("create") == len(answers.began) == 1
 
 
 @SUBJECTS
 def test_a_turn_that_fails_on_its_way_leaves_the_answer_running(place: Place) -> None:
     session, answers = place.open(retry=RetryPolicy(attempts=1))
-    place.service.fault(Fault("reset", index=1))
+    place.service.run.background_faults = [Fault("reset", index=1), Fault("reset", index=-1)]
     with pytest.raises(TransportError):
         session.send("One", on_chunk=lambda piece: None)
     assert answers.ended == []
     assert "cancel" not in place.operations
     assert session.history.messages == []
-    place.service.fault()
     assert session.take_up(interrupted(answers, session, Message.user("One"))).text == "Yes."
     assert place.operations.count("create") == 1
 

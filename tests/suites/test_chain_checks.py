@@ -25,8 +25,9 @@ from turnproof.messages import FunctionCall, Text, ToolResult
 from turnproof.run.bindings import subject_of
 from turnproof.run.driver import Runner, RunSpec
 from turnproof.run.driver.probes import other_model
-from turnproof.run.transcript import Failed, Response, RunKey, WireRequest, WireResponse
+from turnproof.run.transcript import Chunk, Failed, Response, RunKey, WireRequest, WireResponse
 from turnproof.scenarios import load
+from turnproof_adapters.openai_responses.at_openai.background import BackgroundResponses
 from turnproof_adapters.openai_responses.binding import BINDING, CONVERSATION, WEBSOCKET
 from turnproof_suites.chains import Link, broken_names, links, name_of
 
@@ -202,6 +203,19 @@ def not_received(view: View) -> View:
     return spoilt(view, Response, lost, 1)
 
 
+def shown_without_a_piece(view: View) -> View:
+    return spoilt(view, Chunk, lambda event: replace(event, text="dry."), number_of(view, Chunk, "broken-stream") + 4)
+
+
+def returned_without_a_piece(view: View) -> View:
+    return spoilt(view, Response, response_with(parts=(Text("Monday: "),)), number_of(view, Response, "broken-stream"))
+
+
+def number_of(view: View, kind: type[Any], probe: str) -> int:
+    """The place of the probe's first event among those of a kind."""
+    return next(n for n, event in enumerate(view.transcript.of(kind)) if event.probe == probe)
+
+
 def never_cancelled(view: View) -> View:
     return spoilt(view, WireRequest, lambda event: replace(event, path=event.path.removesuffix("/cancel")), 5)
 
@@ -291,6 +305,14 @@ CASES = [
     Case("stored/a-running-answer-is-taken-up", chain("in_background"), a_question_asks_again,
          "no request for an answer", "asked-again"),
     Case("stored/a-running-answer-is-taken-up", unstored("in_background"), not_received, "TransportError", "lost"),
+    Case("stored/a-broken-stream-is-received-whole", chain("background_stream_broken"), shown_without_a_piece,
+         "Monday: bed 3 was watered.", "changed"),
+    Case("stored/a-broken-stream-is-received-whole", unstored("background_stream_broken"), returned_without_a_piece,
+         "Monday: bed 3 was watered.", "returned"),
+    Case("stored/a-broken-stream-is-received-whole", unstored("background_stream_broken"), not_received,
+         "TransportError", "lost"),
+    Case("stored/a-broken-stream-is-received-whole", chain("background_stream_broken"), a_question_asks_again,
+         "one request for an answer", "asked-again"),
     Case("stored/a-cancelled-answer-is-cancelled-at-the-service", unstored("in_background"), never_cancelled,
          "a request that cancels", "running"),
     Case("stored/each-turn-is-counted-as-billed", chain("billed"), counted_what_was_sent, "prompt_tokens",
@@ -597,3 +619,11 @@ def test_a_service_that_calls_a_tool_by_a_name_that_nobody_offered_accuses_no_ad
     ):
         assert status(requirement, good) is Status.HELD
         assert status(requirement, view) is Status.HELD, requirement
+
+
+@pytest.mark.parametrize("path", ["stateless", "legacy"])
+def test_a_stream_that_breaks_may_be_received_by_another_call(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BackgroundResponses, "_position", lambda self, event: None)
+    view = view_of.__wrapped__("background_stream_broken", path)
+    assert [event.error for event in view.transcript.of(Failed)] == ["TransportError"]
+    assert status("stored/a-broken-stream-is-received-whole", view) is Status.HELD

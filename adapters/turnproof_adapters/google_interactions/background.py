@@ -16,6 +16,7 @@ from .._answer_items import Restore
 from .._background import BackgroundCalls, State
 from .._calling import Source
 from .._decoding import convert_to
+from .._resumed_stream import Position
 from .calling import Caller
 from .lifecycle import InteractionsProvider
 from .wire import Event, Interaction
@@ -37,9 +38,13 @@ class BackgroundInteractions(BackgroundCalls[Interaction, Event, Restore], Inter
     def _retrieve(self, name: str) -> Interaction:
         return _without_input(read_typed(self._require_client().interactions.get(id=name), Interaction))
 
-    def _follow(self, name: str) -> Source[Event]:
-        stream: Any = self._require_client().interactions.get(id=name, stream=True)
+    def _follow(self, name: str, last: Position | None = None) -> Source[Event]:
+        last_event = None if last is None else str(last)
+        stream: Any = self._require_client().interactions.get(id=name, stream=True, last_event_id=last_event)
         return Source((read_typed(event, Event) for event in stream), stream.close)
+
+    def _position(self, event: Event) -> Position | None:
+        return event.event_id if isinstance(event.event_id, str) and event.event_id else None
 
     def _cancel_stored(self, name: str) -> None:
         try:

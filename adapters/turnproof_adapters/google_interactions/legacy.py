@@ -21,6 +21,7 @@ from .._calling import Prompt, Source
 from .._chain import Chain, Head
 from .._encoded_messages import encode
 from .._names import tool_names
+from .._resumed_stream import Position
 from ..google_genai.names import restorer
 from .background import BackgroundInteractions, is_not_kept, read_typed
 from .convert import Step
@@ -105,8 +106,8 @@ class InteractionsChain(Chain, BackgroundInteractions):
         self._note(interaction)
         return interaction
 
-    def _follow(self, name: str) -> Source[Event]:
-        source = super()._follow(name)
+    def _follow(self, name: str, last: Position | None = None) -> Source[Event]:
+        source = super()._follow(name, last)
         return Source(self._note_ids(source.events), source.close)
 
     def _note_ids(self, events: Iterator[Event]) -> Iterator[Event]:

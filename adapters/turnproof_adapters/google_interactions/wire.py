@@ -70,6 +70,7 @@ class Event(msgspec.Struct, frozen=True):
     delta: Any = None
     metadata: Metadata | None = None
     error: Failure | None = None
+    event_id: Any = None
 
     @property
     def usage(self) -> Usage | None:

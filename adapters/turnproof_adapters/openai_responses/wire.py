@@ -69,6 +69,7 @@ class Event(msgspec.Struct, frozen=True):
     message: Any = None
     error: Any = None
     status: Any = None
+    sequence_number: Any = None
 
     @property
     def failure(self) -> Failure:

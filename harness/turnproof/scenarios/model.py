@@ -36,7 +36,7 @@ NEEDED: Final[Mapping[Action, tuple[Operation, ...]]] = {
 
 Probe = Literal[
     "fresh", "reversed", "threads", "loops", "cancelled", "broken", "helpers", "other-model", "other-key", "deletion",
-    "background", "shutdown",
+    "background", "broken-stream", "shutdown",
 ]  # fmt: skip
 """What is done with the calls of a run when the conversation is over, at the adapter and past the session."""
 
@@ -380,7 +380,8 @@ class Scenario(msgspec.Struct, frozen=True):
     serialise the messages of each; `other-model` has one object that owns the history answer twice, by another model
     the second time, and `other-key` one that is given another key in between; `deletion` has one delete its
     conversation at the service, while a fork of it goes on; `background` has an answer in the background taken up by an
-    object that did not ask for it, and another one cancelled; `shutdown` counts the connections that are open behind
+    object that did not ask for it, and another one cancelled; `broken-stream` has the stream of one break twice;
+    `shutdown` counts the connections that are open behind
     it.
     `cache` says whether the session uses the binding's cache plugin. `debug_logs` says that the application logs at
     level DEBUG. `keep_turns` is how many turns a collection leaves. `given` is a conversation that was held elsewhere:

@@ -1,14 +1,16 @@
-"""Answers in the background that are lost, asked for again, or left running."""
+"""Answers in the background that are lost, asked for again, received in part, or left running."""
 
 from __future__ import annotations
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 
 from turnproof.background_answers import BackgroundCall, RunningAnswer
-from turnproof.dialects.base import HttpRequest
+from turnproof.dialects.base import Call, HttpRequest, Rendered, WireEvent
 
 from ._broken import Broken
 from ._mutant import suite_mutant
@@ -52,6 +54,61 @@ class BackgroundAnswerNamedAtItsEnd(BrokenInBackground):
             call.on_ended()
 
         return replace(call, on_began=on_began, on_ended=on_ended)
+
+
+class ResumedElsewhere(Rewriting, ABC):
+    """An adapter that resumes a stream by one event behind, or ahead of, the last one that it has."""
+
+    is_resumed = False
+
+    def request(self, request: HttpRequest) -> HttpRequest:
+        """The request as it is."""
+        self.is_resumed = request.method == "GET" and not _CURSORS.isdisjoint(request.query)
+        return super().request(request)
+
+    def response(self, call: Call, rendered: Rendered) -> Rendered:
+        """A stream that is resumed, with its first piece of text changed."""
+        place = next((n for n, event in enumerate(rendered.events) if event.text), None)
+        if not self.is_resumed or place is None:
+            return super().response(call, rendered)
+        pieces, rest = self.instead(rendered.events[place]), rendered.events[place + 1 :]
+        # An adapter that counts events has to find no gap: it would know then that it is elsewhere.
+        shift = len(pieces) - 1
+        moved = tuple(_with_number(event, shift) for event in rest)
+        return replace(rendered, events=(*rendered.events[:place], *pieces, *moved))
+
+    @abstractmethod
+    def instead(self, piece: WireEvent) -> tuple[WireEvent, ...]:
+        """What comes in place of the first piece of text."""
+
+
+_CURSORS = frozenset({"starting_after", "last_event_id"})
+"""Parameters that name the event behind which a stream is resumed."""
+
+_NUMBER = re.compile(rb'(?<="sequence_number":)\d+')
+_ID = re.compile(rb'(?<="event_id":")')
+
+
+def _with_number(event: WireEvent, shift: int) -> WireEvent:
+    """The event with its number moved."""
+    return replace(event, data=_NUMBER.sub(lambda found: b"%d" % (int(found[0]) + shift), event.data))
+
+
+@suite_mutant("resumed-stream-without-a-piece")
+class ResumedStreamWithoutAPiece(ResumedElsewhere):
+    """A stream that broke is resumed one event too late."""
+
+    def instead(self, piece: WireEvent) -> tuple[WireEvent, ...]:
+        return ()
+
+
+@suite_mutant("resumed-stream-with-a-piece-twice")
+class ResumedStreamWithAPieceTwice(ResumedElsewhere):
+    """A stream that broke is resumed, and a piece of it is shown again."""
+
+    def instead(self, piece: WireEvent) -> tuple[WireEvent, ...]:
+        again = replace(_with_number(piece, 1), data=_ID.sub(b"again_", _with_number(piece, 1).data))
+        return (piece, again)
 
 
 @suite_mutant("background-answer-left-running")

@@ -5,6 +5,7 @@ The service has to store such a response, also where the session owns the histor
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from ..._answer_items import Restore
 from ..._background import BackgroundCalls, State
 from ..._calling import Source
 from ..._http import body_pieces
+from ..._resumed_stream import Position
 from ..._sse import payloads
 from ..calling import Caller
 from ..wire import Answer, Event, decode_answer, decode_event
@@ -34,16 +36,20 @@ class BackgroundResponses(BackgroundCalls[Answer, Event, Restore], OpenAIRespons
     _caller: Caller
 
     def _retrieve(self, name: str) -> Answer:
-        return decode_answer(self._get(name, stream=False).content)
+        return decode_answer(self._get(name, {}).content)
 
-    def _follow(self, name: str) -> Source[Event]:
-        response = self._get(name, stream=True)
+    def _follow(self, name: str, last: Position | None = None) -> Source[Event]:
+        response = self._get(name, {"stream": "true", **({} if last is None else {"starting_after": str(last)})})
         return Source(map(decode_event, payloads(body_pieces(response))), response.close)
 
-    def _get(self, name: str, *, stream: bool) -> httpx2.Response:
-        options: Any = {"timeout": self._timeouts, "params": {"stream": "true"} if stream else {}}
-        client = self._require_client()
-        return client.get(f"/responses/{quote(name, safe='')}", cast_to=httpx2.Response, options=options, stream=stream)
+    def _get(self, name: str, params: Mapping[str, str]) -> httpx2.Response:
+        options: Any = {"timeout": self._timeouts, "params": params}
+        path, stream = f"/responses/{quote(name, safe='')}", "stream" in params
+        return self._require_client().get(path, cast_to=httpx2.Response, options=options, stream=stream)
+
+    def _position(self, event: Event) -> Position | None:
+        number = event.sequence_number
+        return number if isinstance(number, int) and not isinstance(number, bool) else None
 
     def _cancel_stored(self, name: str) -> None:
         with suppress(openai.NotFoundError):

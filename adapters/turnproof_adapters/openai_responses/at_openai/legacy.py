@@ -20,6 +20,7 @@ from ..._answers import Listeners
 from ..._calling import Prompt, Source
 from ..._chain import Head
 from ..._names import tool_names
+from ..._resumed_stream import Position
 from ..legacy import ask, open_stream
 from ..names import restorer
 from ..wire import Answer, Event
@@ -89,5 +90,5 @@ class OpenAIResponsesChain(ResponsesChain, BackgroundResponses):
     def _retrieve(self, name: str) -> Answer:
         return self._note_id_of(super()._retrieve(name))
 
-    def _follow(self, name: str) -> Source[Event]:
-        return self._noted_source(super()._follow(name))
+    def _follow(self, name: str, last: Position | None = None) -> Source[Event]:
+        return self._noted_source(super()._follow(name, last))

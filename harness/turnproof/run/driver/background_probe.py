@@ -1,9 +1,14 @@
-"""The probe `background`: an answer is taken up by an object that did not ask for it, and another one is cancelled.
+"""Probes of answers in the background.
+
+`background`: an answer is taken up by an object that did not ask for it, and another one is cancelled.
 
 The first object asks, and is left as soon as the service has named the answer, as a process that ends there leaves it;
 or when a piece of the answer comes before that.
 The second one takes the answer up by its name. A third one asks something else, and is cancelled once that answer has a
 name.
+
+`broken-stream`: the service breaks the stream of an answer, and the first one that goes on with it. An adapter may go
+on within its call, or raise: then another object takes the answer up.
 """
 
 from __future__ import annotations
@@ -26,8 +31,11 @@ POLL = 0.001
 Begins = Callable[[Any, CallBegan], bool]
 """Has an object hold the conversation ahead of a call; False where it cannot."""
 
-Record = Callable[[CallBegan, Callable[[], ProviderResponse]], object]
-"""Makes a call and puts it down."""
+Record = Callable[[CallBegan, Callable[[], ProviderResponse]], ProviderResponse | None]
+"""Makes a call and puts it down; None if it raised."""
+
+_ATTEMPTS = 3
+"""Calls for an answer whose stream breaks: one more than it breaks."""
 
 
 class ProcessEnded(Exception):
@@ -61,6 +69,22 @@ def take_up_and_cancel(open_object: Callable[[], Any], like: CallBegan, begins: 
     _call(open_object(), _asking(like, 2, "And in bed 4?"), cancelled, begins, record, token)
 
 
+def receive_broken_stream(
+    open_object: Callable[[], Any], like: CallBegan, begins: Begins, record: Record, on_chunk: OnChunk
+) -> None:
+    """Calls until one returns, as far as the adapter has them: for an answer, and then for that same one. `on_chunk`
+    gets what is shown of it."""
+    names: list[RunningAnswer] = []
+    for number in range(_ATTEMPTS):
+        provider = open_object()
+        if not like.streamed or not hasattr(provider.wrapped, "in_background"):
+            return
+        background = BackgroundCall(on_began=names.append, running=names[0] if names else None, poll_seconds=POLL)
+        call = msgspec.structs.replace(like, call=like.call + number)
+        if _call(provider, call, background, begins, record, on_chunk=on_chunk) is not None or not names:
+            return
+
+
 def _asking(like: CallBegan, number: int, text: str) -> CallBegan:
     return msgspec.structs.replace(like, call=like.call + number, messages=(Message.user(text),))
 
@@ -73,9 +97,9 @@ def _call(
     record: Record,
     token: CancelToken | None = None,
     on_chunk: OnChunk = lambda text: None,
-) -> None:
+) -> ProviderResponse | None:
     if call.path == "legacy" and not begins(provider, call):
-        return
+        return None
 
     def make() -> ProviderResponse:
         with provider.wrapped.in_background(background):
@@ -83,7 +107,7 @@ def _call(
             response: ProviderResponse = make_call(provider, call, token, on_chunk)
             return response
 
-    record(call, make)
+    return record(call, make)
 
 
 def _complete(provider: Any, call: CallBegan, token: CancelToken | None, on_chunk: OnChunk) -> Any:

@@ -150,7 +150,7 @@ class Gathering:
                 self._events.extend(wire)
                 self._moments.extend(time.monotonic() for _ in wire)
             case "probe":
-                self._run.probe = payload
+                self._run.begin_probe(payload)
             case "shut-down":
                 self._connections_left = self._run.open_connections(_CLOSING_LIMIT)
             case _:

@@ -5,8 +5,8 @@ same bytes each time; the server gives an identical request the identical reply,
 `cancelled` calls with a token that is set already, on both paths: a session may look at it first, and then nobody
 knows what the adapter would have done. `broken` and `helpers` do what no session does (`direct_calls`); `other-model`
 and `other-key` change the model or the key of an object that owns the history, and `deletion` has one delete its
-conversation at the service; `background` is in `background_probe`; `shutdown` makes no call, and looks at what is open
-when the adapter has shut down.
+conversation at the service; `background` and `broken-stream` are in `background_probe`; `shutdown` makes no call, and
+looks at what is open when the adapter has shut down.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from ...messages import Message, ProviderResponse
 from ...provider import Path
 from ...session.ports import takes
 from ...wire.emulator.server_run import other_key
-from ..transcript import CallBegan, Response
-from .background_probe import take_up_and_cancel
+from ..transcript import CallBegan, Chunk, Response
+from .background_probe import receive_broken_stream, take_up_and_cancel
 from .direct_calls import broken_histories, call_helpers
 from .job import Job
 from .recorder import Recorder
 from .tap import failed
 
-_ON_BOTH_PATHS = ("cancelled", "helpers", "background")
+_ON_BOTH_PATHS = ("cancelled", "helpers", "background", "broken-stream")
 
 _ON_THE_LEGACY_PATH_ALONE = ("other-model", "other-key", "deletion")
 
@@ -96,6 +96,14 @@ def run_probes(
                     own_calls[0],
                     partial(_begins, recorder=recorder),
                     lambda call, make: _record(call, recorder, make),
+                )
+            case "broken-stream":
+                receive_broken_stream(
+                    partial(open_provider, path),
+                    own_calls[0],
+                    partial(_begins, recorder=recorder),
+                    lambda call, make: _record(call, recorder, make),
+                    lambda text: recorder.event(Chunk(text=text, **recorder.place)),
                 )
             case "helpers":
                 call_helpers(open_provider(path), own_calls, recorder)

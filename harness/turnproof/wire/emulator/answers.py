@@ -50,6 +50,8 @@ async def answer_exchange(run: ServerRun, exchange: Exchange) -> Answer:
     refusal = next(enforced, None) if run.judges else None
     is_scripted = parsed.operation == "generate" and refusal is None
     fault = run.take_fault(exchange.round, turn) if is_scripted else None
+    if refusal is None:
+        fault = fault or run.take_background_fault(exchange)
     cut = run.take_cut(exchange.round, child=exchange.child is not None) if is_scripted else None
     await _until_due(run, exchange)
     answer = await _answered(run, exchange, parsed, refusal, fault)

@@ -202,7 +202,15 @@ class ScriptResponder:
         return reply, seed
 
 
-DIRECT: Final[tuple[Probe, ...]] = ("broken", "helpers", "other-model", "other-key", "deletion", "background")
+DIRECT: Final[tuple[Probe, ...]] = (
+    "broken",
+    "helpers",
+    "other-model",
+    "other-key",
+    "deletion",
+    "background",
+    "broken-stream",
+)
 """Probes that send what no conversation does: no recording has it."""
 
 

@@ -47,6 +47,9 @@ STALL_LIMIT = 6.0
 DONE_LIMIT = 10.0
 """Seconds in which the server is done with an exchange whose call has returned: longer than it waits for anything."""
 
+_BACKGROUND_FAULTS: Mapping[str, Sequence[Fault]] = {"broken-stream": (Fault("reset", after="text:1"),) * 2}
+"""What goes wrong with streams of answers in the background during a probe."""
+
 _LOOK = 0.01
 """Seconds between two looks at connections that are still open."""
 
@@ -162,6 +165,8 @@ class ServerRun:
     `awaited` counts the requests that wait for the service just now, and `last_data_at` is when it last sent something
     (monotonic clock). `patience` is how many seconds of silence the client takes, where the scenario limits them.
     `transports` are the connections that its requests came by, each with its number, as long as they are there.
+    `background_faults` are what goes wrong with the next streams of answers in the background, one each: with those of
+    requests for an answer, and with those that are retrieved.
     """
 
     id: str
@@ -186,6 +191,7 @@ class ServerRun:
     tools: tuple[ToolSchema, ...] = ()
     clock_offset: float = 0.0
     exchanges: list[Exchange] = field(default_factory=list)
+    background_faults: list[Fault] = field(default_factory=list)
     children: dict[int, ChildCall] = field(default_factory=dict)
     call_returned: threading.Event = field(default_factory=threading.Event)
     secrets: tuple[str, ...] = field(default=(), repr=False)
@@ -207,6 +213,11 @@ class ServerRun:
         self._attempts.clear()
         self._cut_done = False
         self.clock_offset += turn.advance_clock
+
+    def begin_probe(self, probe: str) -> None:
+        """What comes now belongs to this probe; to the conversation with an empty name."""
+        self.probe = probe
+        self.background_faults = list(_BACKGROUND_FAULTS.get(probe, ()))
 
     def begin_call(self) -> int:
         """A provider call starts; returns the number of exchanges in `one_by_one` that came before it."""
@@ -286,6 +297,17 @@ class ServerRun:
                 return fault
             passed += fault.times
         return None
+
+    def take_background_fault(self, exchange: Exchange) -> Fault | None:
+        """The fault of an exchange that streams an answer in the background, if there is one left."""
+        call, request = exchange.call, exchange.request
+        if not self.background_faults or call is None:
+            return None
+        if call.operation == "generate":
+            is_stream = call.stream and call.body is not None and call.body.get("background") is True
+        else:
+            is_stream = request.method == "GET" and request.query.get("stream") == "true"
+        return self.background_faults.pop(0) if is_stream else None
 
     def is_drawn_anew(self, round_: int) -> bool:
         """Whether this attempt of the armed turn's round, whose fault was taken, is answered in other words than the
