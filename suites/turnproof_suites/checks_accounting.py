@@ -16,7 +16,20 @@ from .reading import AnsweredCall, answered_calls, by_place, usage_updates
 
 def _counted_answers(view: View) -> Iterator[tuple[AnsweredCall, TokenUsage]]:
     """Calls that were answered and whose tokens the wire counted, with those."""
-    return ((one, one.wire.usage) for one in answered_calls(view) if one.wire.usage is not None)
+    return ((one, _counted_usage(one, one.wire.usage)) for one in answered_calls(view) if one.wire.usage is not None)
+
+
+def _counted_usage(one: AnsweredCall, last: TokenUsage) -> TokenUsage:
+    """The wire's figures: those of the last answer, or of all that the call got where it reports their sum. An adapter
+    that asks the model again within a call has paid for each answer."""
+    answers = [exchange.answer.usage for exchange in one.call.generated if exchange.clean and exchange.answer]
+    figures = [usage for usage in answers if usage is not None]
+    if len(figures) < 2:
+        return last
+    total = TokenUsage(**{name: sum(getattr(usage, name) for usage in figures) for name in TokenUsage.__struct_fields__})
+    own = one.response.usage
+    is_sum = (own.prompt_tokens, own.output_tokens) == (total.prompt_tokens, total.output_tokens)
+    return total if is_sum else last
 
 
 def _figures(usage: TokenUsage) -> dict[str, int]:

@@ -87,16 +87,16 @@ def documents_reach_the_wire(view: View) -> Findings:
 _ATTACHMENT_MISSING = finding(
     "multimodal/attachments-of-results-reach-the-wire/missing",
     "An image or a document that a tool returned is missing from the request.",
-    "the {expected:words} in the result of the call {call}, or next to it if the API requires that",
+    "the {expected:words} in the result of the call {call}, or behind the results",
     "a result with {observed}",
 )
 
 
 @check("multimodal/attachments-of-results-reach-the-wire")
 def attachments_of_results_reach_the_wire(view: View) -> Findings:
-    """What a tool returned beside its text, in the result of that call, or beside it where the API has them there."""
+    """What a tool returned beside its text, in the result of that call, or behind the results in the same turn."""
     for request in read_requests(view):
-        later_media = [] if "results-first" in view.dialect.traits else _beside_results(request.wire.messages)
+        later_media = _beside_results(request.wire.messages)
         shown = tuple(later_media)
         for own, sent in matched_results(request.session_messages, request.wire.messages):
             inside = list(sent.attachments)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from turnproof.judge.finding import Compared, Finding, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import ProviderCall, View
 from turnproof.judge.view.diff import ABSENT, Steps, present, walk_steps
-from turnproof.messages import FunctionCall, Part, to_builtins
+from turnproof.messages import JSON, FunctionCall, Part, to_builtins
 from turnproof.run.transcript import Failed, Response
 
 from .phrases import EXCEPTION
@@ -152,16 +151,29 @@ def event_loops_may_come_and_go(view: View) -> Findings:
 
 
 def _same_answer(call: ProviderCall, again: Response) -> bool:
-    """Whether a call returned the same twice. An id that the service did not send may be drawn each time."""
+    """Whether a call returned the same twice. An id that the service did not send may be drawn each time, and may stand
+    in what is kept with the parts as well."""
     first = call.response.parts if call.response is not None else ()
     issued = {part.id for part in (call.answer.parts if call.answer else ()) if isinstance(part, FunctionCall)}
-    return _with_issued_ids(first, issued) == _with_issued_ids(again.response.parts, issued)
+    return _without_drawn_ids(first, issued) == _without_drawn_ids(again.response.parts, issued)
 
 
-def _with_issued_ids(parts: Sequence[Part], issued: Set[str]) -> list[Part]:
-    return [
-        replace(part, id="") if isinstance(part, FunctionCall) and part.id not in issued else part for part in parts
-    ]
+def _without_drawn_ids(parts: Sequence[Part], issued: Set[str]) -> JSON:
+    """The parts with the number of its call in place of each id that the service did not issue."""
+    ids = dict.fromkeys(part.id for part in parts if isinstance(part, FunctionCall) and part.id not in issued)
+    return _replaced(to_builtins(parts), {id: f"call {number}" for number, id in enumerate(ids)})
+
+
+def _replaced(value: JSON, texts: Mapping[str, str]) -> JSON:
+    """The value with other texts in place of those that are all of a string in it."""
+    match value:
+        case str():
+            return texts.get(value, value)
+        case dict():
+            return {key: _replaced(item, texts) for key, item in value.items()}
+        case list() | tuple():
+            return [_replaced(item, texts) for item in value]
+    return value
 
 
 def _probe_error(view: View, call: ProviderCall, again: Failed, code: FindingCode) -> Finding:

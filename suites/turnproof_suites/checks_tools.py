@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -280,9 +281,17 @@ def unknown_and_failing_tools_are_answered(view: View) -> Findings:
 
 def is_unquoted(own: ToolResult, sent: ToolResult) -> bool:
     """Whether the text of a result is the value that was sent, or one in it, at any depth: an API that wants objects
-    gets a list of content blocks from some libraries. An error may be introduced as one."""
-    values = leaves(sent.result)
-    return own.result in values or (own.is_error and any(str(own.result) in value for value in values))
+    gets a list of content blocks from some libraries. Lines of other words may stand around it, such as that a picture
+    follows, and white space around it is no quote. An error may be introduced as one."""
+    values, text = leaves(sent.result), str(own.result)
+    return own.result in values or any(
+        _stands_alone(text.strip(), value) or (own.is_error and text in value) for value in values
+    )
+
+
+def _stands_alone(text: str, value: str) -> bool:
+    """Whether a text stands in a value as it is, on lines of its own: with words around it, but with no quotes."""
+    return bool(re.search(rf"(?:\A|[\n\r])[ \t]*{re.escape(text)}[ \t]*(?:[\n\r]|\Z)", value))
 
 
 _TEXT_CHANGED = finding(

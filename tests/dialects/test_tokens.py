@@ -24,13 +24,18 @@ def thought(**data: Any) -> Thought:
         {"blocks": [{"type": "thinking", "sig": SEAL}]},
         {"json": f'{{"type": "thinking", "signature": "{SEAL}"}}'},
         {"signature": OTHER, "second": SEAL},
+        {"signature": {"base64": SEAL}},
+        {"thought_signature": {"kind": "bytes", "value": [SEAL]}},
     ],
 )
 def test_a_signature_that_is_held_under_any_name_is_the_one_that_was_sent(data: dict[str, Any]) -> None:
     assert tokens_of(thought(**data), thought(signature=SEAL)) == (SEAL, SEAL)
 
 
-@pytest.mark.parametrize("data", [{"my_signature": OTHER}, {"signature": OTHER}, {"kind": "thinking"}, {}])
+@pytest.mark.parametrize(
+    "data",
+    [{"my_signature": OTHER}, {"signature": OTHER}, {"signature": {"base64": OTHER}}, {"kind": "thinking"}, {}],
+)
 def test_another_signature_than_the_held_one_is_another_one(data: dict[str, Any]) -> None:
     ours, theirs = tokens_of(thought(**data), thought(signature=SEAL))
     assert theirs == SEAL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from turnproof.judge.verdict import Status
@@ -12,6 +13,7 @@ from turnproof.messages import TokenUsage
 from turnproof.run.transcript import (
     Response,
     UsageUpdate,
+    WireRequest,
 )
 
 from .build import RunBuilder, scripted, spoilt
@@ -163,3 +165,27 @@ def test_figures_that_fall_to_something_else_than_the_service_said_are_found() -
     view = usage(prompt_tokens=1)(last_update_before_the_compaction(plain()))
 
     assert status("accounting/response-has-the-last-update", view) is Status.VIOLATED
+
+
+def asked_again(view: View) -> View:
+    """The call got the same answer twice, since it asked for it twice."""
+    events = list(view.transcript.events)
+    at = next(n for n, event in enumerate(events) if isinstance(event, WireRequest))
+    again = [replace(event, exchange=99) for event in events[at : at + 2]]
+    return View(
+        replace(view.transcript, events=(*events[: at + 2], *again, *events[at + 2 :])), view.dialect, view.scenario
+    )
+
+
+@pytest.mark.parametrize("figure", ["prompt_tokens", "output_tokens"])
+def test_a_call_that_asked_twice_may_report_what_both_answers_cost(figure: str) -> None:
+    requirement = {
+        "prompt_tokens": "accounting/prompt-counts-everything",
+        "output_tokens": "accounting/output-is-what-the-wire-says",
+    }[figure]
+    own = next(iter(plain().transcript.of(Response))).response.usage
+    both = {name: 2 * getattr(own, name) for name in ("prompt_tokens", "output_tokens", "total_tokens")}
+    assert status(requirement, asked_again(plain())) is Status.HELD
+    assert status(requirement, usage(**both)(asked_again(plain()))) is Status.HELD
+    assert status(requirement, usage(**both)(plain())) is Status.VIOLATED, "it asked once"
+    assert status(requirement, usage(**both | {figure: 3 * getattr(own, figure)})(asked_again(plain()))) is Status.VIOLATED

@@ -64,3 +64,18 @@ def test_a_picture_in_two_messages_goes_out_twice() -> None:
     assert status("multimodal/images-reach-the-wire", view) is Status.HELD
     once = changed_request(without("image", 2), 1)(view)
     assert status("multimodal/images-reach-the-wire", once) is Status.VIOLATED
+
+
+def behind_the_results(body: dict[str, Any]) -> None:
+    """What the tool attached stands in the user's message, behind its result."""
+    content = body["messages"][2]["content"]
+    content.append(content[0]["content"].pop())
+
+
+def test_what_a_tool_attached_may_stand_behind_its_result_where_the_result_has_room_for_it() -> None:
+    requirement = "multimodal/attachments-of-results-reach-the-wire"
+    assert status(requirement, changed_request(behind_the_results, 1)(pictures())) is Status.HELD
+    asked_before = changed_request(
+        lambda body: body["messages"][0]["content"].append(body["messages"][2]["content"][0]["content"].pop()), 1
+    )
+    assert status(requirement, asked_before(pictures())) is Status.VIOLATED

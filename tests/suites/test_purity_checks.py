@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
-from turnproof.messages import FunctionCall
+from turnproof.messages import FunctionCall, ProviderData
 from turnproof.run.transcript import Response, WireRequest
 
 from .build import RunBuilder, body_with, response_with, scripted, spoilt
@@ -38,6 +38,19 @@ def test_ids_that_an_adapter_draws_anew_are_no_other_answer(requirement: str) ->
 def test_other_arguments_are_another_answer_whatever_the_ids_are(requirement: str) -> None:
     other = replace(FIRST_CALL, id="drawn_2", args={"bed": "4"})
     assert called_twice(requirement, FIRST_CALL, other) is Status.VIOLATED
+
+
+def kept_with(made: FunctionCall, **data: str) -> FunctionCall:
+    return replace(made, provider_data=ProviderData("anthropic-messages", "m", {"kept": data}))
+
+
+@pytest.mark.parametrize("requirement", PROBED)
+def test_an_id_that_is_drawn_may_stand_in_what_is_kept_with_the_call(requirement: str) -> None:
+    second = replace(FIRST_CALL, id="drawn_2")
+    first = kept_with(FIRST_CALL, call="drawn_1", signature="abc")
+    assert called_twice(requirement, first, kept_with(second, call="drawn_2", signature="abc")) is Status.HELD
+    for other in ({"call": "drawn_1"}, {"call": "drawn_2", "signature": "xyz"}):
+        assert called_twice(requirement, first, kept_with(second, **{"signature": "abc"} | other)) is Status.VIOLATED
 
 
 @pytest.mark.parametrize("requirement", PROBED)

@@ -123,8 +123,8 @@ def token_of(part: Part) -> str | None:
     if part.provider_data is None:
         return None
     for name in _TOKEN_NAMES:
-        if token := part.provider_data.data.get(name):
-            return str(token)
+        if token := max(_strings(part.provider_data.data.get(name)), key=len, default=None):
+            return token
     return max(filter(_SEALED.fullmatch, _strings(part.provider_data.data)), key=len, default=None)
 
 
