@@ -26,7 +26,8 @@ def _counted_usage(one: AnsweredCall, last: TokenUsage) -> TokenUsage:
     figures = [usage for usage in answers if usage is not None]
     if len(figures) < 2:
         return last
-    total = TokenUsage(**{name: sum(getattr(usage, name) for usage in figures) for name in TokenUsage.__struct_fields__})
+    names = TokenUsage.__struct_fields__
+    total = TokenUsage(**{name: sum(getattr(usage, name) for usage in figures) for name in names})
     own = one.response.usage
     is_sum = (own.prompt_tokens, own.output_tokens) == (total.prompt_tokens, total.output_tokens)
     return total if is_sum else last

@@ -188,4 +188,5 @@ def test_a_call_that_asked_twice_may_report_what_both_answers_cost(figure: str) 
     assert status(requirement, asked_again(plain())) is Status.HELD
     assert status(requirement, usage(**both)(asked_again(plain()))) is Status.HELD
     assert status(requirement, usage(**both)(plain())) is Status.VIOLATED, "it asked once"
-    assert status(requirement, usage(**both | {figure: 3 * getattr(own, figure)})(asked_again(plain()))) is Status.VIOLATED
+    more = both | {figure: 3 * getattr(own, figure)}
+    assert status(requirement, usage(**more)(asked_again(plain()))) is Status.VIOLATED

@@ -314,7 +314,7 @@ test_the_good_run_holds_and_the_spoilt_one_does_not = good_runs_hold(CASES)
         ("41 %%", False),
     ],
 )
-def test_a_text_may_be_a_value_at_any_depth_or_lines_of_one_but_not_inside_another_text(sent: JSON, unquoted: bool) -> None:
+def test_a_text_may_be_a_value_at_any_depth_or_lines_of_one_but_not_within_a_line(sent: JSON, unquoted: bool) -> None:
     assert is_unquoted(ToolResult("c1", "read", "41 %"), ToolResult("c1", "read", sent)) is unquoted
 
 

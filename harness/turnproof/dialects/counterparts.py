@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import msgspec
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from ..messages import (
     FunctionCall,
     InlineData,
     Message,
+    Part,
     Thought,
     ToolResult,
     thaw,
@@ -29,13 +31,14 @@ from .text_equality import leaves, parses_to
 
 _encode = msgspec.json.Encoder().encode
 
+_LABEL = 64
+"""Characters that a text may have in front of what a tool has attached, beside the id of its call."""
+
 
 class Counterparts:
     """Both sides of one comparison, and what was found. Subclasses say what a service has a place for."""
 
     dialect = ""
-    attaches_beside = False
-    """Whether the attachments of a result may stand beside it, in what the user says."""
     flags_errors = True
     """Whether a result has a mark for a tool that failed; without one, its text may say so with words around it."""
 
@@ -100,8 +103,37 @@ class Counterparts:
             self.report("invented", f"{atom.path}.is_error", False, True, violation=True)
         elif held.is_error:
             sent = self._failure_text(held, sent)
-        self._result_value(atom, held.result, sent.result)
+        if not self._is_told_behind(held, sent):
+            self._result_value(atom, held.result, sent.result)
         self._attachments(atom, held, sent)
+
+    def _attached(self) -> set[object]:
+        """The keys of all that the held results have attached."""
+        results = (atom.part for atom in self.held if isinstance(atom.part, ToolResult))
+        return {media_key(each) for result in results for each in result.attachments}
+
+    def _around_attachments(self, part: Part) -> list[Atom]:
+        """The user's side of the turn on the wire that a part stands in, where it shows what a result has attached."""
+        turns = (list(turn) for side, turn in groupby(self.sent, key=lambda each: each.side) if side == "user")
+        turn = next((turn for turn in turns if any(each.part is part for each in turn)), [])
+        attached = self._attached()
+        return turn if any(each.kind == "media" and _media_key_of(each) in attached for each in turn) else []
+
+    def _is_told_behind(self, held: ToolResult, sent: ToolResult) -> bool:
+        """Whether the text of a result stands behind the results, beside what a tool has attached."""
+        if not isinstance(held.result, str) or held.result == sent.result:
+            return False
+        return any(each.text.strip() == held.result.strip() != "" for each in self._around_attachments(sent))
+
+    def _is_label(self, atom: Atom) -> bool:
+        """Whether a text on the wire goes with what a tool has attached: a few words in front of it, beside the id of a
+        call, or the text of a result that stands behind the results."""
+        turn, text = self._around_attachments(atom.part), atom.text
+        for result in (each.part for each in turn):
+            if isinstance(result, ToolResult):
+                text = text.replace(result.call_id, "")
+        results = [each.part.result for each in self.held if isinstance(each.part, ToolResult)]
+        return bool(turn) and (len(text) <= _LABEL or atom.text in results)
 
     def _failure_text(self, held: ToolResult, sent: ToolResult) -> ToolResult:
         """A failure that was told with words around what is held, as if it were told in these alone."""
@@ -134,13 +166,9 @@ class Counterparts:
             if key in theirs:
                 theirs.remove(key)
                 continue
-            moved = any(each.kind == "media" and _media_key_of(each) == key for each in self.sent)
-            if moved and self.attaches_beside:
-                continue
-            what = "unlisted" if moved else "lost-attachment"
-            self.report(
-                what, f"{atom.path}.attachments[{n}]", str(held.attachments[n])[:200], None, violation=not moved
-            )
+            if not any(each.kind == "media" and _media_key_of(each) == key for each in self.sent):
+                shown = str(held.attachments[n])[:200]
+                self.report("lost-attachment", f"{atom.path}.attachments[{n}]", shown, None, violation=True)
         if theirs:
             self.report("invented", f"{atom.path}.attachments", None, len(theirs), violation=True)
 

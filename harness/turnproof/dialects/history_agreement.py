@@ -346,9 +346,8 @@ class Comparison(Counterparts):
                 self.report("unlisted", atom.path, None, atom.shown(), violation=False)
             return
         if isinstance(part, InlineData | FileRef) and media_key(part) in self._attached():
-            # The attachment of a result, put beside it: nothing is lost, but it stands elsewhere.
-            if not self.attaches_beside:
-                self.report("unlisted", atom.path, None, atom.shown(), violation=False)
+            return  # The attachment of a result, put behind it: every API takes it there.
+        if isinstance(part, Text) and atom.side == "user" and self._is_label(atom):
             return
         if isinstance(part, Text) and len(part.text) <= 32 and self._has_empty_message(atom.side):
             # A placeholder for a message that has nothing to send.
@@ -364,10 +363,6 @@ class Comparison(Counterparts):
     def _dangling_ids(self) -> set[str]:
         ids = {atom.part.id for atom in self.held if isinstance(atom.part, FunctionCall) and atom.path in self.dangling}
         return {self._ids.get(each, each) for each in ids}
-
-    def _attached(self) -> set[object]:
-        results = (atom.part for atom in self.held if isinstance(atom.part, ToolResult))
-        return {media_key(each) for result in results for each in result.attachments}
 
     def _has_empty_message(self, side: Side) -> bool:
         role = "model" if side == "model" else "user"

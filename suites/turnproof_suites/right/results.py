@@ -97,3 +97,19 @@ class _ResultsWithNames(OfEachAPI):
         for message in body["messages"]:
             if message["role"] == "tool" and message["tool_call_id"] in names:
                 message.setdefault("name", names[message["tool_call_id"]])
+
+
+@right("attachments-behind-results")
+class _AttachmentsBehindResults(OfEachAPI):
+    """What a tool attached stands behind the results in the same message, with a line in front that names the call."""
+
+    def change_messages(self, body: Json) -> None:
+        for message in body["messages"]:
+            blocks = message["content"] if isinstance(message["content"], list) else []
+            for result in [block for block in blocks if block["type"] == "tool_result"]:
+                inside = result.get("content")
+                media = [one for one in inside if one["type"] != "text"] if isinstance(inside, list) else []
+                if not media:
+                    continue
+                result["content"] = [one for one in inside if one["type"] == "text"]
+                blocks += [{"type": "text", "text": f"From {result['tool_use_id']}:"}, *media]

@@ -53,6 +53,8 @@ def foreign(dialect: str = NAME, by: str = "claude-opus-4-8") -> Thought:
 
 CALL_BETWEEN_TEXTS = [OPENING, model("Let me look.", CALL, "A moment."), Message.tool(RESULT)]
 
+PHOTOGRAPHED = [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", False, (PNG,)))]
+
 RIGHT: tuple[Case, ...] = (
     Case("plain", [OPENING, model("41 %"), THANKS], [WIRE_ASKED, assistant("41 %"), WIRE_THANKS]),
     Case("loop", HELD_LOOP, WIRE_LOOP),
@@ -171,6 +173,14 @@ RIGHT: tuple[Case, ...] = (
     Case("result-with-attachment-and-flag",
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "see", True, (PNG,)))],
          [*WIRE_LOOP[:2], user_message(result(content=[text("see"), WIRE_PNG], is_error=True))]),
+    Case("attachment-behind-its-result", PHOTOGRAPHED, [*WIRE_LOOP[:2], user_message(result(), WIRE_PNG)],
+         allows="attachments-beside-results"),
+    Case("attachment-with-a-label", PHOTOGRAPHED,
+         [*WIRE_LOOP[:2], user_message(result(), "The picture of call_1, which is the newest one:", WIRE_PNG)],
+         allows="attachments-beside-results"),
+    Case("text-of-a-result-behind-it", PHOTOGRAPHED,
+         [*WIRE_LOOP[:2], user_message(result(content="See <shown call='call_1'> below."), "<shown call='call_1'>",
+          "41 %", WIRE_PNG, "</shown>")], allows="attachments-beside-results"),
     Case("media", [user("Look", PNG, PDF)],
          [user_message("Look", WIRE_PNG, {"type": "document", "source": {"type": "url", "url": "https://a/b.pdf"}})]),
     Case("marks", [OPENING], [user_message(text("How moist is bed 3?", **mark()))], system="S",
@@ -205,6 +215,16 @@ TWO_RESULTS = Message.tool(RESULT, ToolResult("b", "water", "done"))
 WIRE_TWO = assistant(call(), call("b", name="water", input={"bed": "4"}))
 
 WRONG: tuple[Case, ...] = (
+    Case("long-text-behind-an-attachment", PHOTOGRAPHED,
+         [*WIRE_LOOP[:2], user_message(result(), "Water it. " * 7, WIRE_PNG)], ("invented",)),
+    Case("label-of-no-attachment", HELD_LOOP, [*WIRE_LOOP[:2], user_message(result(), "Look:")], ("invented",)),
+    Case("text-of-a-result-lost-in-front-of-its-attachment", PHOTOGRAPHED,
+         [*WIRE_LOOP[:2], user_message(result(content="See below."), "<shown>", WIRE_PNG, "</shown>")],
+         ("lost-result",)),
+    Case("text-of-a-result-behind-it-without-an-attachment", HELD_LOOP,
+         [*WIRE_LOOP[:2], user_message(result(content="See below."), "41 %")], ("lost-result", "invented")),
+    Case("attachment-lost", PHOTOGRAPHED, [*WIRE_LOOP[:2], user_message(result(), "Look:")],
+         ("lost-attachment", "invented")),
     Case("white-space-within-a-text", [user("Hello  there")], [user_message("Hello there")], ("lost-text",)),
     Case("lost-message", [OPENING, model("41 %"), THANKS], [WIRE_ASKED, WIRE_THANKS], ("lost-text",)),
     Case("lost-first-message", [user("I grow kale."), model("Fine."), OPENING], [WIRE_ASKED], ("lost-text",
@@ -328,9 +348,6 @@ UNLISTED: tuple[Case, ...] = (
          [*WIRE_LOOP[:2], user_message(result(content=repr(READING)))], ("unlisted",)),
     Case("placeholder-for-no-value", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", None))],
          [*WIRE_LOOP[:2], user_message(result(content="(no output)"))], ("unlisted",)),
-    Case("attachment-beside-its-result",
-         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", False, (PNG,)))],
-         [*WIRE_LOOP[:2], user_message(result(), WIRE_PNG)], ("unlisted", "unlisted")),
     Case("adaptive-thinking-left-out", [OPENING, model(SIGNED, CALL), Message.tool(RESULT)],
          [WIRE_ASKED, assistant(call()), user_message(result())], ("unlisted",),
          wire={"thinking": {"type": "adaptive"}}),

@@ -91,6 +91,9 @@ RIGHT: tuple[Case, ...] = (
          allows="reasoning-by-id"),
     Case("old-reasoning-left-out-beside-ids-of-the-clients-own", [OPENING, model(SEALED_THOUGHT, "41 %"), THANKS],
          [WIRE_ASKED, assistant("41 %", id="msg_made_up"), WIRE_THANKS], allows="old-reasoning"),
+    Case("image-beside-the-output",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
+         [*WIRE_LOOP[:3], output(value="See:"), user_item(WIRE_PNG)], allows="attachments-beside-results"),
     Case("ids-left-out", [OPENING, model(SEALED_THOUGHT, OWN_TEXT), THANKS],
          [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="item-ids"),
     Case("held-by-the-service",
@@ -190,9 +193,6 @@ UNLISTED: tuple[Case, ...] = (
     Case("another-model", [OPENING], [WIRE_ASKED], ("unlisted",), wire={"model": OTHER}),
     Case("extra-tool-under-force", [OPENING], [WIRE_ASKED], ("unlisted",),
          wire={"tools": [WIRE_SENSOR], "tool_choice": "required"}),
-    Case("image-beside-the-output",
-         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
-         [*WIRE_LOOP[:3], output(value="See:"), user_item(WIRE_PNG)], ("unlisted", "unlisted")),
 )  # fmt: skip
 
 DIFFERENCES = DifferenceKit(DIALECT, find_differences, RIGHT, WRONG, UNLISTED, wire_turn=(user_item, assistant))

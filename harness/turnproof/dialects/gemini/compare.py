@@ -29,7 +29,6 @@ class ContentsComparison(RequestComparison):
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     joins_thoughts = True
-    attaches_beside = True
 
     def __init__(self, history: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
         super().__init__(history, call, bare_model(model), names)

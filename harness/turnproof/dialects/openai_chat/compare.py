@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ...messages import FileRef, InlineData, Message, Text, Thought, ToolSchema
-from ..atoms import Atom, media_key, tokens_of
+from ...messages import Thought, ToolSchema
+from ..atoms import Atom, tokens_of
 from ..base import Call
-from ..naming import NameMap
 from ..openai_common import same_parameters
 from ..request_comparison import ThoughtsAreOptional
 from ..tables import load_allowed
 from .models import LEGAL_NAME, MODELS
 from .rules import NAME
 
-_FEW_WORDS = 64
 """Characters that may stand beside an attachment that could not go into its result."""
 
 
@@ -30,12 +26,7 @@ class ChatComparison(ThoughtsAreOptional):
     same_parameters = staticmethod(same_parameters)
     joins_thoughts = True
     calls_come_last = True
-    attaches_beside = True
     flags_errors = False
-
-    def __init__(self, history: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
-        super().__init__(history, call, model, names)
-        self._sent_messages = call.messages
 
     @classmethod
     def is_native(cls, tool: ToolSchema, call: Call) -> bool:
@@ -53,19 +44,3 @@ class ChatComparison(ThoughtsAreOptional):
         ours, theirs = tokens_of(held, sent)
         if theirs is not None and ours != theirs:
             self.report("invented", f"{atom.path}.provider_data", ours, theirs, violation=True)
-
-    # -- attachments of results
-
-    def _added(self, atom: Atom) -> None:
-        if isinstance(atom.part, Text) and len(atom.part.text) <= _FEW_WORDS and self._stands_beside(atom):
-            return
-        super()._added(atom)
-
-    def _stands_beside(self, atom: Atom) -> bool:
-        """Whether a text is in a message that says nothing of its own: it shows what results have attached."""
-        message = self._sent_messages[atom.message]
-        shown = [part for part in message.parts if isinstance(part, InlineData | FileRef)]
-        return message.role == "user" and bool(shown) and all(map(self._is_attached, shown))
-
-    def _is_attached(self, part: InlineData | FileRef) -> bool:
-        return media_key(part) in self._attached()
