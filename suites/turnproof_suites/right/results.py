@@ -101,7 +101,7 @@ class _ResultsWithNames(OfEachAPI):
 
 @right("attachments-behind-results")
 class _AttachmentsBehindResults(OfEachAPI):
-    """What a tool attached stands behind the results in the same message, with a line in front that names the call."""
+    """What a tool attached follows the results in the same message, with a line in front that names the call."""
 
     def change_messages(self, body: Json) -> None:
         for message in body["messages"]:
