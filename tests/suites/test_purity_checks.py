@@ -40,17 +40,17 @@ def test_other_arguments_are_another_answer_whatever_the_ids_are(requirement: st
     assert called_twice(requirement, FIRST_CALL, other) is Status.VIOLATED
 
 
-def kept_with(made: FunctionCall, **data: str) -> FunctionCall:
-    return replace(made, provider_data=ProviderData("anthropic-messages", "m", {"kept": data}))
+def carrying(read_call: FunctionCall, **data: str) -> FunctionCall:
+    return replace(read_call, provider_data=ProviderData("anthropic-messages", "m", {"kept": data}))
 
 
 @pytest.mark.parametrize("requirement", PROBED)
 def test_an_id_that_is_drawn_may_stand_in_what_is_kept_with_the_call(requirement: str) -> None:
     second = replace(FIRST_CALL, id="drawn_2")
-    first = kept_with(FIRST_CALL, call="drawn_1", signature="abc")
-    assert called_twice(requirement, first, kept_with(second, call="drawn_2", signature="abc")) is Status.HELD
+    first = carrying(FIRST_CALL, call="drawn_1", signature="abc")
+    assert called_twice(requirement, first, carrying(second, call="drawn_2", signature="abc")) is Status.HELD
     for other in ({"call": "drawn_1"}, {"call": "drawn_2", "signature": "xyz"}):
-        assert called_twice(requirement, first, kept_with(second, **{"signature": "abc"} | other)) is Status.VIOLATED
+        assert called_twice(requirement, first, carrying(second, **{"signature": "abc"} | other)) is Status.VIOLATED
 
 
 @pytest.mark.parametrize("requirement", PROBED)
