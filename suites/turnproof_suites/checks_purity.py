@@ -155,7 +155,7 @@ def _same_answer(call: ProviderCall, again: Response) -> bool:
     in what is kept with the parts as well."""
     first = call.response.parts if call.response is not None else ()
     issued = {part.id for part in (call.answer.parts if call.answer else ()) if isinstance(part, FunctionCall)}
-    return _without_drawn_ids(first, issued) == _without_drawn_ids(again.response.parts, issued)
+    return bool(_without_drawn_ids(first, issued) == _without_drawn_ids(again.response.parts, issued))
 
 
 def _without_drawn_ids(parts: Sequence[Part], issued: Set[str]) -> JSON:
