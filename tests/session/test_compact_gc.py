@@ -127,6 +127,15 @@ def test_what_the_service_made_is_made_shorter_again(compacted: Callable[..., Co
     assert kinds(talk.bodies()[-1]).count("compaction") == 1
 
 
+def test_where_there_is_nothing_to_compact_nobody_is_asked(compacted: Callable[..., Compacted]) -> None:
+    talk = compacted()
+    assert not talk.session.collect().changed
+    talk.say("One")
+    assert not talk.session.collect().changed
+    assert talk.shape() == ["One", "answer"]
+    assert talk.bodies("stored") == []
+
+
 def test_it_happens_by_itself_when_the_context_is_full(compacted: Callable[..., Compacted]) -> None:
     talk = compacted(context_limit=2000, target=0.4)
     talk.responder.prompt = 1800

@@ -124,6 +124,22 @@ def test_behind_a_lost_socket_the_chain_begins_anew_with_all_that_is_held(
     assert request_facts(run) == [(0, False, 1), (0, True, 1), (1, False, 3), (1, True, 1)]
 
 
+@pytest.mark.parametrize("kind", ["truncate", "reset", "no-end", "garbage"])
+@pytest.mark.parametrize("index", range(9))
+def test_behind_whatever_message_a_socket_is_lost_nothing_is_lost_or_said_twice(
+    legacy: Any, run: ServerRun, kind: Any, index: int
+) -> None:
+    legacy.send_message("One")
+    fail(run, Fault(kind, index=index))
+    with pytest.raises(TransportError):
+        legacy.send_message_streaming("Two", lambda text: None)
+    legacy.send_message("Two")
+    legacy.send_message("Three")
+    assert request_facts(run) == [(0, False, 1), (0, True, 1), (1, False, 3), (1, True, 1)]
+    texts = [message.text for message in legacy.get_history()]
+    assert texts == ["One", "You said: One", "Two", "You said: Two", "Three", "You said: Three"]
+
+
 def test_a_socket_that_was_closed_in_between_costs_no_failure(legacy: Any, run: ServerRun) -> None:
     fail(run, Fault("idle-close"))
     legacy.send_message("One")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import httpx2
 import pytest
 
 from turnproof.dialects.base import Call, Reply
@@ -155,6 +156,19 @@ def test_a_stream_that_is_taken_up_at_a_number_that_it_does_not_have_is_logged(r
         assert logged_rules(running) == logged
 
 
+@pytest.mark.parametrize("digits", ["9" * 30, "9" * 5000])
+def test_a_number_of_thousands_of_digits_is_one_that_a_stream_does_not_have(running: Service, digits: str) -> None:
+    first = next(iter(running.create(background=True, stream=True, store=True)))
+    path = f"/responses/{first.response.id}"
+    options: Any = {"params": {"stream": "true", "starting_after": digits}}
+    found = running.client.get(path, cast_to=httpx2.Response, options=options)
+    assert found.content == b""
+    assert logged_rules(running) == [rules.RESUMED_ELSEWHERE.id]
+    options = {"params": {"limit": digits}}
+    listed = running.client.get(f"{path}/input_items", cast_to=httpx2.Response, options=options).json()
+    assert len(listed["data"]) == 1
+
+
 @pytest.mark.parametrize("status", ["queued", "in_progress", "cancelled"])
 def test_going_on_from_a_response_that_is_not_finished_is_logged(running: Service, status: str) -> None:
     created = running.create("Later.", background=True)
@@ -264,6 +278,24 @@ def test_equal_requests_create_conversations_and_items_of_their_own(running: Ser
         item.id for conversation in (first, second) for item in running.client.conversations.items.list(conversation.id)
     ]
     assert len(found) == len(set(found)) == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"items": 5}, "Invalid type for 'items'"),
+        ({"items": ["Hello."]}, "Invalid type for 'items[0]'"),
+        ({"items": {"role": "user"}}, "Invalid type for 'items'"),
+        ({"metadata": ["bed"]}, "Invalid type for 'metadata'"),
+        ({"metadata": "bed"}, "Invalid type for 'metadata'"),
+    ],
+)
+def test_a_conversation_of_other_types_is_refused(running: Service, body: Any, message: str) -> None:
+    found = running.client.conversations.create()
+    for path in ("/conversations", f"/conversations/{found.id}", f"/conversations/{found.id}/items"):
+        refusal = refusal_message(lambda path=path: running.client.post(path, cast_to=object, body=body), status=400)
+        assert refusal.startswith(message)
+    assert running.client.conversations.items.list(found.id).data == []
 
 
 def test_items_are_added_to_a_conversation(running: Service) -> None:

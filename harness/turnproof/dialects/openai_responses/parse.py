@@ -6,7 +6,7 @@ value of the wrong type. A wrong key is named before any of these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -52,6 +52,16 @@ def _call(request: HttpRequest, world: World, named: Surface) -> ResponsesCall:
     if over_socket.is_handshake(request) and takes_sockets(request, named):
         return ResponsesCall("connect", socket=_socket(request), surface=named)
     address = _address(request, named)
+    try:
+        return _of_address(request, address, world)
+    except Unreadable as error:
+        fault = wrong_type(error.where, error.expected, error.value)
+        kind = _code(address, fault.code)
+        raise UnreadableRequest(Refusal(rules.MALFORMED_BODY, 400, kind, fault.message, f"$.{fault.path}")) from None
+
+
+def _of_address(request: HttpRequest, address: Address, world: World) -> ResponsesCall:
+    """The request for an operation. Raises `Unreadable` for a value of the wrong type."""
     if address.operation not in _WITH_PROMPT and address.action != "compact":
         return _without_prompt(request, address)
     body = _body(request.body)
@@ -69,20 +79,18 @@ def _call(request: HttpRequest, world: World, named: Surface) -> ResponsesCall:
         raise UnreadableRequest(
             Refusal(rules.MISSING_FIELD, 400, _code(address, "missing_required_parameter"), message, "$.model")
         )
-    try:
-        return _read(body, address, request, world)
-    except Unreadable as error:
-        fault = wrong_type(error.where, error.expected, error.value)
-        kind = _code(address, fault.code)
-        raise UnreadableRequest(Refusal(rules.MALFORMED_BODY, 400, kind, fault.message, f"$.{fault.path}")) from None
+    return _read(body, address, request, world)
 
 
 def _without_prompt(request: HttpRequest, address: Address) -> ResponsesCall:
     """A request that no model sees."""
+    body = _body(request.body) if request.body and address.operation == "stored" else None
+    if body is not None:
+        _readable_fields(body)
     return ResponsesCall(
         address.operation,
         model=address.model,
-        body=_body(request.body) if request.body and address.operation == "stored" else None,
+        body=body,
         settings=dict(request.query) if address.operation == "stored" else {},
         action=address.action,
         resource=address.resource,
@@ -92,13 +100,32 @@ def _without_prompt(request: HttpRequest, address: Address) -> ResponsesCall:
     )
 
 
+def _readable_fields(body: Mapping[str, Any]) -> None:
+    """Raise `Unreadable` for a field of a conversation that has another type than it has to have."""
+    _object(body, "metadata")
+    items = body.get("items")
+    if not isinstance(items, list | None):
+        raise Unreadable("items", "an array of objects", items)
+    _objects(items or (), "items")
+
+
+def _object(body: Mapping[str, Any], name: str) -> None:
+    if not isinstance(body.get(name), dict | None):
+        raise Unreadable(name, "an object", body[name])
+
+
+def _objects(items: Sequence[JSON], name: str) -> None:
+    for n, item in enumerate(items):
+        if not isinstance(item, dict):
+            raise Unreadable(f"{name}[{n}]", "an object", item)
+
+
 def _read(body: dict[str, Any], address: Address, request: HttpRequest, world: World) -> ResponsesCall:
     for name, expected in (("model", "a string"), ("instructions", "a string"), ("previous_response_id", "a string")):
         if not isinstance(body.get(name), str | None):
             raise Unreadable(name, expected, body[name])
     for name in _OBJECTS:
-        if not isinstance(body.get(name), dict | None):
-            raise Unreadable(name, "an object", body[name])
+        _object(body, name)
     model = body.get("model") or ""
     sent = _items(body.get("input"))
     own = conversation.resolved(sent, world)
@@ -205,9 +232,7 @@ def _items(value: JSON) -> tuple[Item, ...]:
         return ({"role": "user", "content": value},)
     if not isinstance(value, list):
         raise Unreadable("input", "one of an array of objects or string", value)
-    for n, item in enumerate(value):
-        if not isinstance(item, dict):
-            raise Unreadable(f"input[{n}]", "an object", item)
+    _objects(value, "input")
     return tuple(value)
 
 

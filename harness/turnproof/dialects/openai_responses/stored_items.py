@@ -18,8 +18,18 @@ _PREFIXES: Mapping[str, str] = {
 }
 _TEXT: Mapping[str, str] = {"assistant": "output_text"}
 _WITH_STATUS = frozenset({"message", "function_call", "function_call_output"})
+_MOST_DIGITS = 18
+"""Python refuses to read a number of thousands of digits. One of so many is larger than any count."""
+
 _LIMIT = 20
 """How many items a page has unless the request says so (openai 3.54 `InputItemListParams.limit`)."""
+
+
+def whole_number(text: object) -> int | None:
+    """A parameter of an address as a number of digits alone; None for anything else."""
+    if not isinstance(text, str) or not text.isdecimal():
+        return None
+    return int(text) if len(text) <= _MOST_DIGITS else 10**_MOST_DIGITS
 
 
 def stored_form(items: Sequence[Item], seed: str) -> list[dict[str, Any]]:
@@ -44,7 +54,8 @@ def page(items: Sequence[Item], query: Mapping[str, Any]) -> dict[str, Any]:
     names = [id_of(item) for item in ordered]
     after = query.get("after")
     start = names.index(after) + 1 if after in names else 0
-    limit = int(query["limit"]) if str(query.get("limit", "")).isdecimal() else _LIMIT
+    number = whole_number(query.get("limit"))
+    limit = _LIMIT if number is None else number
     shown = ordered[start : start + limit]
     return {
         "object": "list",

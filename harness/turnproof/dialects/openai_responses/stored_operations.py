@@ -14,7 +14,7 @@ from .compaction import compacted
 from .errors import render_refusal
 from .items import id_of
 from .store import Conversation, forget, keep_conversation, kept_conversation, kept_response, seed_of_creation
-from .stored_items import page, stored_form
+from .stored_items import page, stored_form, whole_number
 from .stored_response import StoredResponse
 from .surfaces import Item, ResponsesCall
 from .writing import body_event, item_id, request_id
@@ -73,8 +73,8 @@ def _of_response(call: ResponsesCall, found: StoredResponse, world: World, seed:
                 found.final = None
             return _whole(found.current, seed)
     if call.settings.get("stream") == "true" and found.events:
-        after = call.settings.get("starting_after")
-        start = int(after) + 1 if isinstance(after, str) and after.isdecimal() else 0
+        after = whole_number(call.settings.get("starting_after"))
+        start = 0 if after is None else after + 1
         found.current, found.final = found.final or found.current, None
         headers = {"content-type": "text/event-stream; charset=utf-8", "x-request-id": request_id(seed)}
         return Rendered(200, headers, found.events[start:])

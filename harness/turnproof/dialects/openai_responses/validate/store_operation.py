@@ -8,6 +8,7 @@ from dataclasses import replace
 from ...base import Refusal, World
 from .. import rules
 from ..store import has_run_out, kept_conversation, kept_response
+from ..stored_items import whole_number
 from ..stored_operations import unknown_conversation, unknown_response
 from ..surfaces import ResponsesCall
 
@@ -29,7 +30,8 @@ def check(call: ResponsesCall, world: World) -> Iterator[Refusal]:
 
 def _position(after: object, count: int) -> Iterator[Refusal]:
     """A stream is taken up again behind one of its events."""
-    if after is None or (isinstance(after, str) and after.isdecimal() and int(after) < count):
+    number = whole_number(after)
+    if after is None or (number is not None and number < count):
         return
     message = f"The stream has no event with the number {after}: its events are 0 to {count - 1}."
     yield Refusal(rules.RESUMED_ELSEWHERE, 400, "invalid_request_error", message, "starting_after")
