@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -289,6 +290,12 @@ def is_unquoted(own: ToolResult, sent: ToolResult) -> bool:
     )
 
 
+def _is_within(text: str, sent: ToolResult) -> bool:
+    """Whether a text is in the result that was sent, as it is or with the escapes of JSON."""
+    escaped = [json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False)]
+    return any(form in value for value in leaves(sent.result) for form in (text, *escaped))
+
+
 def _stands_alone(text: str, value: str) -> bool:
     """Whether a text stands in a value as it is, on lines of its own: with words around it, but with no quotes."""
     return bool(re.search(rf"(?:\A|[\n\r])[ \t]*{re.escape(text)}[ \t]*(?:[\n\r]|\Z)", value))
@@ -303,7 +310,8 @@ _TEXT_CHANGED = finding(
 def string_results_go_out_unquoted(view: View) -> Findings:
     """A tool that returns text has returned that text, without quotes or escapes around it.
 
-    Where the API wants results as objects, the text is a member of one.
+    Where the API wants results as objects, the text is a member of one. A text that is not in its result at all was not
+    quoted: what became of it is for `core/wire-is-what-the-session-holds` to tell.
     """
     for request in read_requests(view):
         for own, sent in matched_results(request.session_messages, request.wire.messages):
@@ -311,7 +319,7 @@ def string_results_go_out_unquoted(view: View) -> Findings:
                 continue
             if is_unquoted(own, sent):
                 yield Compared("text results")
-            else:
+            elif _is_within(own.result.strip(), sent):
                 yield _TEXT_CHANGED(
                     request.at_part(sent, "result"),
                     expected=own.result,

@@ -318,6 +318,20 @@ def test_a_text_may_be_a_value_at_any_depth_or_lines_of_one_but_not_within_a_lin
     assert is_unquoted(ToolResult("c1", "read", "41 %"), ToolResult("c1", "read", sent)) is unquoted
 
 
+@pytest.mark.parametrize(
+    ("sent", "quoted", "whole"),
+    [
+        ('{"result": "41 %"}', Status.VIOLATED, Status.INCONCLUSIVE),
+        ("The tool says 41 % here.", Status.VIOLATED, Status.INCONCLUSIVE),
+        ("See below.", Status.HELD, Status.VIOLATED),
+    ],
+)
+def test_a_text_that_is_not_in_its_result_was_lost_and_not_quoted(sent: str, quoted: Status, whole: Status) -> None:
+    view = results(lambda content: content[0].update(content=sent))(tools())
+    assert status("tools/string-results-go-out-unquoted", view) is quoted
+    assert status("core/wire-is-what-the-session-holds", view) is whole
+
+
 def test_only_an_error_may_be_introduced() -> None:
     sent = ToolResult("c1", "read", {"error": [{"text": "Error: no sensor"}]})
     assert is_unquoted(ToolResult("c1", "read", "no sensor", is_error=True), sent)
