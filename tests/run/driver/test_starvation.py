@@ -70,6 +70,31 @@ def test_a_run_that_waits_for_a_processor_does_not_hang(monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("path")
+def test_the_run_behind_one_that_was_given_up_waits_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A suite of a hundred runs would take hours on such a machine, without a word."""
+    shorten(monkeypatch, Waiting(share=0.99))
+    monkeypatch.setattr("turnproof.run.driver.worker_pool.MOST", 8)
+    script = scenario("answer")
+    took = []
+    with Runner(jobs=1, time_limit=0.5) as runner:
+        for subject in ("toys:PLAIN", "toys:HANGS", "toys:HANGS", "toys:PLAIN"):
+            began = time.monotonic()
+            end = runner.run(RunSpec(subject, script, RunKey(script.name, "stateless", "batch"))).end
+            took.append((end.how, time.monotonic() - began))
+    assert [how for how, _ in took] == ["completed", "harness-fault", "harness-fault", "completed"]
+    assert took[1][1] > 2 * took[2][1]
+
+
+@pytest.mark.usefixtures("path")
+def test_a_machine_that_is_still_starved_is_reported_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    notices: list[str] = []
+    shorten(monkeypatch, Waiting(share=0.99))
+    monkeypatch.setattr("turnproof.run.driver.runner._SAY_AGAIN", 0.3)
+    hanging(notices)
+    assert len(notices) > 1
+
+
+@pytest.mark.usefixtures("path")
 def test_a_run_that_had_a_processor_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     notices: list[str] = []
     shorten(monkeypatch, Waiting(share=0.2))

@@ -9,6 +9,7 @@ import dataclasses
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, Protocol, Self
@@ -36,10 +37,14 @@ from .merge_transcript import Gathering
 from .mutation import mutant_named
 from .run_folder import RunFolder
 from .run_place import Progress, RunPlace
+from .source_files import SourceFiles
 from .worker_pool import ProcessSlot, SubjectSlots, ThreadSlot, WorkerSlot
 
 TIME_LIMIT = 20.0
 """Seconds without any word from a run after which it counts as hung."""
+
+_SAY_AGAIN = 60.0
+"""Seconds after which a machine that is still starved is reported again."""
 
 _WAITING = 4
 """Runs for each worker that may be made before `done` has seen them, the one under way included."""
@@ -97,7 +102,7 @@ class Runner(RunPlace):
 
     `jobs` worker processes run side by side; `in_process=True` runs everything in threads of this process, for
     debugging and for bindings, of whatever kind of subject, that exist only here (`bindings`). `on_starved` is called
-    once, from any thread, when the machine has too little processor time for the runs.
+    from any thread when the machine has too little processor time for the runs, and again once a minute.
     """
 
     def __init__(
@@ -120,10 +125,11 @@ class Runner(RunPlace):
         self._time_limit = time_limit
         self._limits = limits
         self._on_starved = on_starved
-        self._starved = False
+        self._silent_until = 0.0
         self._server = emulator.EmulatorServer()
         self._lines: list[SubjectSlots] = []
         self._run_folders: set[RunFolder] = set()
+        self._source_files = SourceFiles()
 
     def __enter__(self) -> Self:
         self._server.start()
@@ -215,6 +221,7 @@ class Runner(RunPlace):
 
     def _run_one(self, line: SubjectSlots, spec: RunSpec) -> Transcript:
         subject = self.subject(spec.adapter)
+        self._source_files.note()
         binding = subject.adapter
         dialect = dialect_named(binding.dialect)
         backend = self._responders.backend_for(spec)
@@ -275,6 +282,9 @@ class Runner(RunPlace):
         if server_run.failure:
             detail = mask(f"the server failed: {server_run.failure}", server_run.secrets)
             ended = msgspec.structs.replace(ended, how="harness-fault", detail=detail)
+        elif ended.how != "completed" and (file := self._source_files.changed()):
+            detail = f"{file} was changed while the runs were made, and this one ended as {ended.how!r}: {ended.detail}"
+            ended = msgspec.structs.replace(ended, how="harness-fault", detail=detail)
         elif server_run.service_fault:
             ended = msgspec.structs.replace(ended, how="service-fault", detail=server_run.service_fault)
         self._responders.finished(binding, spec, server_run)
@@ -297,8 +307,8 @@ class Runner(RunPlace):
         self._run_folders.discard(run_folder)
 
     def _report_starved(self, words: str) -> None:
-        if not self._starved:
-            self._starved = True
+        if time.monotonic() >= self._silent_until:
+            self._silent_until = time.monotonic() + _SAY_AGAIN
             self._on_starved(words)
 
     def _line(self, preload: tuple[str, ...] = ()) -> WorkerSlot:

@@ -20,6 +20,10 @@ SOON = 3.0
 MOST = 10
 """A run that waits for a processor is given up after so many times its limit."""
 
+LEAST = 2
+"""The same for a run behind one that was given up: a machine that has no time for a suite is not waited for in each of
+its runs."""
+
 _SHARE = 0.5
 """The part of the time spent waiting from which on a machine counts as starved."""
 

@@ -26,7 +26,7 @@ from .limits import NO_LIMITS, Limits
 from .merge_transcript import Gathering
 from .parent_channel import Control, poller
 from .process_group import descendants, end_processes_in, kill_group
-from .starvation import MOST, Patience, Starved
+from .starvation import LEAST, MOST, Patience, Starved
 from .worker_folder import WorkerFolder
 
 OPEN_LIMIT = 60.0
@@ -161,6 +161,7 @@ class ProcessSlot(WorkerSlot):
     ) -> None:
         super().__init__(time_limit)
         self._on_starved = on_starved
+        self._was_starved = False
         self._preload = preload
         self._limits = limits
         self._folder: WorkerFolder | None = None
@@ -207,6 +208,7 @@ class ProcessSlot(WorkerSlot):
         return ours
 
     def _left(self, ended: RunEnded) -> RunEnded:
+        self._was_starved = False
         files = self._folder.files_left() if self._folder is not None else ()
         return msgspec.structs.replace(ended, files_left=files) if files else ended
 
@@ -227,7 +229,8 @@ class ProcessSlot(WorkerSlot):
             if (silence := patience.silence) >= limit:
                 if silence - patience.waited >= limit:
                     return False
-                if silence >= MOST * limit:
+                if silence >= (LEAST if self._was_starved else MOST) * limit:
+                    self._was_starved = True
                     raise Starved(patience.starved() or f"this machine is starved: {silence:.0f} s without a word")
         self._count_processes()
         return True
