@@ -9,11 +9,13 @@ import hashlib
 import re
 from base64 import b64encode
 from functools import cache
+from importlib.metadata import version
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from .._base.counts import counted
 from ._inline_text import LOOKS, file_name, printable
+from .compiled_templates import CompiledTemplates
 from .kill_matrix_image import CELL
 
 _CLAIMED = {"emulate": "emulated", "replay": "replayed"}
@@ -77,6 +79,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_printable,
     )
+    syntax = environment.autoescape, environment.trim_blocks, environment.lstrip_blocks
+    environment.bytecode_cache = CompiledTemplates(f"jinja2 {version('jinja2')}, {syntax}")
     environment.filters["claimed"] = lambda backend: _CLAIMED.get(backend, backend)
     environment.globals.update(looks=LOOKS, anchor=anchor, cell=CELL, counted=counted)
     return environment
