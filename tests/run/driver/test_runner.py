@@ -93,6 +93,18 @@ def test_what_an_adapter_prints_is_captured_and_stays_off_our_output(
     assert "debug" not in capfd.readouterr().out
 
 
+def test_what_asyncio_says_of_loops_is_not_printed_by_a_library_that_sends_logs_to_standard_output(
+    runner: Runner,
+) -> None:
+    """The loops are turnproof's. What the library logs itself is printed."""
+    end = runner.run(spec("LOGS_TO_OUTPUT")).end
+    assert end.stdout == ""
+    assert end.stderr.count("Task exception was never retrieved") == 2
+    own = spec("LOGS_TO_OUTPUT")
+    end = runner.run(replace(own, scenario=msgspec.structs.replace(own.scenario, options={"max_tokens": 9}))).end
+    assert end.stdout.split("\n") == ["the answer is short", "the answer is short", ""]
+
+
 def test_standard_error_is_told_apart_and_loggers_keep_their_levels_unless_the_application_debugs(
     runner: Runner, capfd: pytest.CaptureFixture[str]
 ) -> None:

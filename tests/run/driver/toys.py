@@ -106,6 +106,19 @@ class Warns(Plain):
         return super().complete(*args, **kw)
 
 
+class LogsToOutput(Plain):
+    """Sends the logs of the whole process to standard output, where something goes wrong with an event loop, too."""
+
+    def complete(self, *args: Any, **kw: Any) -> ProviderResponse:
+        handler = logging.StreamHandler(sys.stdout)
+        logging.getLogger().addHandler(handler)
+        logging.getLogger("asyncio").error("Task exception was never retrieved")
+        if self.endpoint.options.get("max_tokens"):
+            logging.getLogger("toy").error("the answer is short")
+        logging.getLogger().removeHandler(handler)
+        return super().complete(*args, **kw)
+
+
 class Exits(Plain):
     def complete(self, *args: Any, **kw: Any) -> ProviderResponse:
         raise SystemExit("good bye")
@@ -152,6 +165,7 @@ HANGS = _binding("toy-hangs", Hangs)
 DIES = _binding("toy-dies", Dies)
 PRINTS = _binding("toy-prints", Prints)
 WARNS = _binding("toy-warns", Warns)
+LOGS_TO_OUTPUT = _binding("toy-logs-to-output", LogsToOutput)
 EXITS = _binding("toy-exits", Exits)
 LEAKS = _binding("toy-leaks", Leaks)
 NOTHING = _binding("toy-nothing", ReturnsNothing)

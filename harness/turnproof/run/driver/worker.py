@@ -98,7 +98,7 @@ def execute(
     # A second run measures noise; its logs were searched in the first one, and writing them is a tenth of a run.
     logged = _captured_logs(enabled=job.key.repeat == 0, debug=job.scenario.debug_logs)
     secrets = (job.api_key, *environment_secrets())
-    with logged as logs, capture.active():
+    with _loops_to_stderr(), logged as logs, capture.active():
         recorder = Recorder(control, secrets=secrets)
         try:
             subject = find(job.adapter)
@@ -128,6 +128,31 @@ def _line(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
+def _loops_to_stderr() -> Iterator[None]:
+    """What asyncio says of tasks and event loops goes to standard error. The loops are turnproof's, and what it says may
+    come runs later: a library that sends all logs of the process to standard output has not printed it."""
+    logger = logging.getLogger("asyncio")
+    handler = logging.StreamHandler(_Stderr())
+    propagates, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagates
+
+
+class _Stderr(io.TextIOBase):
+    """Standard error as it is when something is written."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+@contextlib.contextmanager
 def _captured_logs(*, enabled: bool, debug: bool) -> Iterator[io.StringIO]:
     """What is logged. The level of the root logger is the application's: a library that finds DEBUG there may write
     pages, or take another way, so it stays as it is unless the scenario's application debugs."""
@@ -137,15 +162,17 @@ def _captured_logs(*, enabled: bool, debug: bool) -> Iterator[io.StringIO]:
         return
     handler = logging.StreamHandler(stream)
     handler.setFormatter(logging.Formatter("%(name)s %(levelname)s %(message)s"))
-    root = logging.getLogger()
+    root, loops = logging.getLogger(), logging.getLogger("asyncio")
     level = root.level
-    root.addHandler(handler)
+    for logger in (root, loops):
+        logger.addHandler(handler)
     if debug:
         root.setLevel(logging.DEBUG)
     try:
         yield stream
     finally:
-        root.removeHandler(handler)
+        for logger in (root, loops):
+            logger.removeHandler(handler)
         root.setLevel(level)
 
 
