@@ -129,8 +129,8 @@ def _line(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def _loops_to_stderr() -> Iterator[None]:
-    """What asyncio says of tasks and event loops goes to standard error. The loops are turnproof's, and what it says may
-    come runs later: a library that sends all logs of the process to standard output has not printed it."""
+    """What asyncio says of tasks and event loops goes to standard error. The loops are turnproof's, and it may say it
+    runs later: a library that sends all logs of the process to standard output has not printed it."""
     logger = logging.getLogger("asyncio")
     handler = logging.StreamHandler(_Stderr())
     propagates, logger.propagate = logger.propagate, False
