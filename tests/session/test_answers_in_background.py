@@ -323,6 +323,35 @@ def test_the_next_attempt_takes_up_an_answer_whose_stream_cannot_be_resumed(plac
 
 
 @SUBJECTS
+@pytest.mark.parametrize("status", [500, 529])
+def test_an_error_within_a_stream_is_no_end_of_the_answer(place: Place, status: int) -> None:
+    session, answers = place.open()
+    place.say(LONG)
+    place.service.run.background_faults = [Fault("error-event", index=4, status=status)]
+    pieces: list[str] = []
+    assert session.send("One", on_chunk=pieces.append).text == "".join(pieces) == LONG
+    assert place.operations.count("create") == len(answers.began) == len(answers.ended) == 1
+
+
+@SUBJECTS
+@MODES
+def test_an_answer_that_has_failed_is_requested_again(place: Place, streamed: bool) -> None:
+    session, answers = place.open()
+
+    def fail() -> None:
+        answer, _ = answers.began[-1]
+        found = place.service.run.world.resources[answer.id]
+        if len(answers.began) == 1:
+            found.current, found.final = {**found.current, "status": "failed"}, None
+
+    answers.on_began = fail
+    place.service.run.background_faults = [Fault("error-event", index=2, status=500)]
+    result = session.send("One", on_chunk=(lambda piece: None) if streamed else None)
+    assert result.text == "Yes."
+    assert place.operations.count("create") == len(answers.began) == len(answers.ended) == 2
+
+
+@SUBJECTS
 def test_a_stream_is_not_resumed_where_the_call_is_cancelled(place: Place) -> None:
     session, _ = place.open()
     place.say(LONG)

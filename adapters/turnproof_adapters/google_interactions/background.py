@@ -26,7 +26,9 @@ T = TypeVar("T")
 NOT_KEPT = (403, 404)
 """Statuses under which an interaction is not, or no longer, kept: 403 was seen (googleapis/js-genai#1389)."""
 
-_ENDS = ("interaction.completed", "error")
+_END = "interaction.completed"
+"""An error is not the end of an interaction: it has an id to resume the stream behind it (google-genai 3.6)."""
+
 _OF_THE_USER = ("user_input", "function_result")
 
 
@@ -65,7 +67,7 @@ class BackgroundInteractions(BackgroundCalls[Interaction, Event, Restore], Inter
         return "cancelled" if answer.status == "cancelled" else "over"
 
     def _progress(self, event: Event) -> tuple[str | None, bool]:
-        return (None if event.interaction is None else event.interaction.id), event.event_type in _ENDS
+        return (None if event.interaction is None else event.interaction.id), event.event_type == _END
 
 
 def is_not_kept(error: Exception) -> bool:
