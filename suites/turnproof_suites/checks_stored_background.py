@@ -141,8 +141,11 @@ def _calls(view: View) -> tuple[ProviderCall, ...]:
 
 
 def _about_answers(call: ProviderCall) -> tuple[Exchange, ...]:
-    """What was asked about answers that the service has."""
-    return tuple(exchange for exchange in call.exchanges if exchange.request.operation == "stored")
+    """The questions whether an answer is there. What comes ahead of the request for one, such as the creation of a
+    conversation that it names, is none."""
+    first = next((n for n, exchange in enumerate(call.exchanges) if exchange.generates), 0)
+    later = call.exchanges[first:]
+    return tuple(one for one in later if one.request.operation == "stored" and one.request.method == "GET")
 
 
 def _was_left(call: ProviderCall) -> bool:

@@ -621,6 +621,13 @@ def test_a_service_that_calls_a_tool_by_a_name_that_nobody_offered_accuses_no_ad
         assert status(requirement, view) is Status.HELD, requirement
 
 
+@pytest.mark.parametrize(
+    "requirement", ["a-running-answer-is-taken-up", "a-cancelled-answer-is-cancelled-at-the-service"]
+)
+def test_a_conversation_that_is_created_first_is_no_question_about_an_answer(requirement: str) -> None:
+    assert status(f"stored/{requirement}", view_of("in_background", conversation=True)) is Status.HELD
+
+
 @pytest.mark.parametrize("path", ["stateless", "legacy"])
 def test_a_stream_that_breaks_may_be_received_by_another_call(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BackgroundResponses, "_position", lambda self, event: None)
