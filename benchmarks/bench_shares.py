@@ -34,6 +34,7 @@ from typing import Any
 
 import psutil
 
+from turnproof._base.depth import DEPTHS
 from turnproof._base.settings import Depth
 from turnproof.commands.certify.campaign import Campaign
 from turnproof.commands.certify.options import CertifyOptions
@@ -91,7 +92,7 @@ Exchanges = list[list[tuple[dict[str, Any], bytes]]]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("adapter", nargs="?", default="openai", choices=CALLS)
-    parser.add_argument("--depth", choices=("quick", "full"), default="full")
+    parser.add_argument("--depth", choices=DEPTHS, default="full")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     shares, views = certification(options.adapter, options.depth)

@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 Event = TypeVar("Event")
 
 
-class Typing(Protocol[Failure_contra]):
+class ErrorMapper(Protocol[Failure_contra]):
     """Turns failures into errors of the contract: exceptions of the SDK, and failures that an answer reports."""
 
     def exception(self, error: Exception, /) -> ProviderError: ...
@@ -31,13 +31,13 @@ class Typing(Protocol[Failure_contra]):
 
 
 class ItemsCaller(ConversationCaller[Answer, Event, Restore], Generic[Answer, Event, Failure]):
-    """Makes calls for one provider. `typing` says what its failures mean; it knows the exceptions in `failures`."""
+    """Makes calls for one provider. `error_mapper` gives the errors for its failures; `failures` are its exceptions."""
 
     failures: ClassVar[tuple[type[Exception], ...]]
 
-    def __init__(self, typing: Typing[Failure]) -> None:
-        super().__init__(Caller(self.failures, typing.exception, stands_alone))
-        self._failed = typing.failure
+    def __init__(self, error_mapper: ErrorMapper[Failure]) -> None:
+        super().__init__(Caller(self.failures, error_mapper.exception, stands_alone))
+        self._failed = error_mapper.failure
 
 
 @dataclass(slots=True)

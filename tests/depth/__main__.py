@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from turnproof._base.depth import DEFAULT_DEPTH
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.judge.requirements import load_suite
 from turnproof.run.bindings import resolve_subject
@@ -52,7 +53,7 @@ def choose(files: Sequence[Path]) -> None:
         share = step.detected / len(every)
         print(f"{step.scenario:44} {step.new:5} {step.detected:9} {share:7.1%} {step.seconds:8.2f}")
     suite = load_suite()
-    default = {one.name for one in suite_scenarios(suite) if one.depth == "quick"} & scenes.seconds.keys()
+    default = {one.name for one in suite_scenarios(suite) if one.is_in(DEFAULT_DEPTH)} & scenes.seconds.keys()
     print_default(scenes, default)
     more = max(
         scenes.seconds.keys() - default,

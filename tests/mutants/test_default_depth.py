@@ -7,6 +7,7 @@ from depth.choice import Scenes, alone, greedy, missed, spare
 from depth.detections import Detections, Sample, joined, measure
 from depth.needed import groups
 
+from turnproof._base.depth import DEFAULT_DEPTH
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.errors import CatalogueError
 from turnproof.judge.requirements import load_suite
@@ -56,7 +57,7 @@ def test_a_choice_can_do_without_what_the_others_detect_but_not_without_what_is_
 
 
 def test_a_scenario_of_the_default_depth_decides_each_requirement_in_each_dialect_that_has_it() -> None:
-    quick = {one.name for one in suite_scenarios(load_suite()) if one.depth == "quick"}
+    quick = {one.name for one in suite_scenarios(load_suite()) if one.is_in(DEFAULT_DEPTH)}
     needed = list(groups())
     assert len(needed) > len(load_suite().requirements)
     assert [group for group in needed if not group & quick] == []

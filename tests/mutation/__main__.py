@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 import turnproof_adapters
+from turnproof._base.depth import DEPTHS
 from turnproof._base.exit_codes import Exit
 from turnproof.report.terminal import console_for
 from turnproof.run.bindings import binding_names
@@ -66,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("--adapter", action="append", help="judge by this adapter only (repeatable)")
     parser.add_argument("--file", action="append", default=[], help="a file by its name, or a pattern (repeatable)")
-    parser.add_argument("--depth", choices=("quick", "full"), default="full", help="of the certification")
+    parser.add_argument("--depth", choices=DEPTHS, default="full", help="of the certification")
     parser.add_argument("--sample", type=int, help="run so many mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="of the random order in which mutants are run")
     parser.add_argument("--minutes", type=float, help="begin no other mutant after so many minutes")

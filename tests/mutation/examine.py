@@ -19,6 +19,7 @@ from typing import Self, TypeAlias
 import msgspec
 from coverage import Coverage
 
+from turnproof._base.depth import DEFAULT_DEPTH
 from turnproof.commands.certify.kill_matrix import Bench
 from turnproof.commands.certify.plan import plan
 from turnproof.dialects import dialect
@@ -228,7 +229,7 @@ class Examiner:
             yield kill(by=lost_places[0][0], path=lost_places[0][1], message="nothing is left to compare")
 
     def _keys(self, adapter: str, subject: Subject) -> Mapping[str, Sequence[RunKey]]:
-        alike = [msgspec.structs.replace(scenario, depth="quick") for scenario in self._scenarios.values()]
+        alike = [msgspec.structs.replace(scenario, depth=DEFAULT_DEPTH) for scenario in self._scenarios.values()]
         keys: dict[str, list[RunKey]] = {}
         for run in plan({adapter: subject}, self._suite, alike, self._suite.requirements).runs:
             keys.setdefault(run.scenario.name, []).append(run.key)

@@ -15,6 +15,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from turnproof._base.depth import DEFAULT_DEPTH, Depth
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.judge.requirements import load_suite
 from turnproof.run.transcript import RunKey
@@ -53,7 +54,7 @@ class MutationRun:
         adapters: Sequence[str],
         tests: Sequence[str],
         *,
-        depth: str = "quick",
+        depth: Depth = DEFAULT_DEPTH,
         jobs: int = 2,
         only: Sequence[str] = (),
         notify: Callable[[str], None] = lambda what: None,
@@ -63,7 +64,7 @@ class MutationRun:
         self._notify = notify
         self._snapshot = Snapshot(package, folder)
         suite = load_suite()
-        deep = [one for one in suite_scenarios(suite) if depth == "full" or one.depth == "quick"]
+        deep = [one for one in suite_scenarios(suite) if one.is_in(depth)]
         self._examiner = Examiner(self._snapshot, suite, [one for one in deep if not only or one.name in only])
         self._kills: Counter[str] = Counter()
         for adapter in adapters:
@@ -143,7 +144,7 @@ class MutationRun:
         module, found = self._module(mutant), {}
         for control in self._examiner.controls.values():
             order = {
-                name: (scene.depth != "quick", -(self._kills[name] + 1) / scene.seconds)
+                name: (scene.depth != DEFAULT_DEPTH, -(self._kills[name] + 1) / scene.seconds)
                 for name, scene in control.scenes.items()
             }
             found[control.adapter] = sorted(control.reached(module, mutant.lines), key=order.__getitem__)

@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 import turnproof_suites
+from turnproof._base.depth import DEFAULT_DEPTH
 from turnproof.messages import FinishReason, FunctionCall, Message, Text
 from turnproof.provider import ASSUMED, Capabilities
 from turnproof.scenarios import Scenario, load_all
@@ -27,7 +28,7 @@ def turns() -> list[Turn]:
 
 def test_there_are_many_and_a_quick_run_of_an_adapter_has_few_enough() -> None:
     """Those of kept conversations and of numbered blocks come on top, for adapters of such a service alone."""
-    quick = [one for one in SCENARIOS.values() if one.depth == "quick" and one.subject == "adapter"]
+    quick = [one for one in SCENARIOS.values() if one.is_in(DEFAULT_DEPTH) and one.subject == "adapter"]
     traits = ("wire:held-history", "wire:numbered-blocks")  # no service has both
     of_some_services = [one for one in quick if not set(traits).isdisjoint(one.features)]
     assert len(SCENARIOS) >= 32
@@ -120,9 +121,8 @@ def test_every_capability_of_a_conversation_is_needed_somewhere(feature: str) ->
 
 
 @pytest.mark.parametrize("probe", PROBES)
-@pytest.mark.parametrize("depth", ["quick"])
-def test_every_probe_is_made_in_a_quick_run(probe: str, depth: str) -> None:
-    assert any(probe in scenario.probes for scenario in SCENARIOS.values() if scenario.depth == depth)
+def test_every_probe_is_made_in_a_quick_run(probe: str) -> None:
+    assert any(probe in scenario.probes for scenario in SCENARIOS.values() if scenario.is_in(DEFAULT_DEPTH))
 
 
 @every

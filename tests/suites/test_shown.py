@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from turnproof._base.depth import DEFAULT_DEPTH
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.dialects import dialect
 from turnproof.errors import CatalogueError
@@ -27,7 +28,7 @@ def lacking(requirement: Requirement, wire: str) -> list[set[str]]:
     found = []
     for name, mode in SHOWN.scenarios(requirement.id, wire).items():
         scenario = SCENARIOS[name]
-        if scenario.depth == "quick":
+        if scenario.is_in(DEFAULT_DEPTH):
             found.append(set(scenario.features) - own | ({"streaming"} - own if mode == "stream" else set()))
     return found
 

@@ -40,7 +40,7 @@ _STATUSES: Mapping[str, int] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Typing:
+class InteractionsErrorMapper:
     """What failures mean. `secret` never shows in an error."""
 
     secret: str

@@ -13,7 +13,7 @@ from .._lifecycle import ClientProvider, KeyChecks
 from .._open_provider import positive_setting, read_api_key
 from ..google_genai.client import open_client
 from .calling import Caller
-from .errors import Typing
+from .errors import InteractionsErrorMapper
 from .models import Model
 from .models import model as facts_of
 from .request import Settings, thinking_config
@@ -45,7 +45,7 @@ class InteractionsProvider(KeyChecks, ClientProvider[genai.Client]):
         self.shutdown()
         self._thinking = thinking_config(config.get("thinking"))
         self._max_tokens = positive_setting(config, "max_tokens")
-        self._caller = Caller(Typing(api_key))
+        self._caller = Caller(InteractionsErrorMapper(api_key))
         self._client, self._http = open_client(Connection.from_settings(config), api_key, attempts=1)
 
     def list_models(self) -> list[str]:

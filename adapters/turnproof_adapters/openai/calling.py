@@ -31,7 +31,7 @@ Refused: TypeAlias = Callable[[int, object, Mapping[str, str], Secret], Provider
 
 
 @dataclass(frozen=True, slots=True)
-class Typing:
+class OpenAIErrorMapper:
     """What the failures of one provider mean.
 
     `secret` gives what no error may show; `refused` says what a status means, where the service has its own codes.
@@ -50,10 +50,10 @@ class Typing:
 
 
 class Caller(ChatCaller):
-    """Makes calls through the official SDK. `typing` says what its failures mean."""
+    """Makes calls through the official SDK. `error_mapper` says what its failures mean."""
 
-    def __init__(self, service: Service, typing: Typing) -> None:
-        super().__init__(service, FAILURES, typing.exception, typing.failure)
+    def __init__(self, service: Service, error_mapper: OpenAIErrorMapper) -> None:
+        super().__init__(service, FAILURES, error_mapper.exception, error_mapper.failure)
 
 
 def from_exception(error: Exception, secret: Secret, refused: Refused = errors.from_status) -> ProviderError:

@@ -19,7 +19,7 @@ from .._lifecycle import ClientProvider, KeyChecks, ModelFacts
 from .._open_provider import positive_setting, read_api_key
 from . import convert
 from .arrange import Arrangement
-from .calling import Caller, Typing
+from .calling import Caller, OpenAIErrorMapper
 from .client import open_client
 from .request import Settings, extra_fields, thinking_effort
 from .rows import row
@@ -77,7 +77,7 @@ class OpenAIProvider(CachePluginHolder, KeyChecks, ClientProvider[openai.OpenAI]
         self._timeouts = timeouts(connection.silence)
         headers, query = config.get("headers") or {}, config.get("query") or {}
         secrets = (api_key, *_credentials(query), *_credentials(headers))
-        self._caller = Caller(service, Typing(lambda: secrets))
+        self._caller = Caller(service, OpenAIErrorMapper(lambda: secrets))
         self._client = open_client(connection, api_key, headers, query)
 
     def list_models(self) -> list[str]:

@@ -52,10 +52,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from ..errors import UsageError
+from .depth import Depth
 from .suggestions import did_you_mean
 
 Backend: TypeAlias = Literal["replay", "emulate", "live"]
-Depth: TypeAlias = Literal["quick", "full"]
 GateMode: TypeAlias = Literal["report", "shadow", "enforce"]
 
 

@@ -22,6 +22,7 @@ import msgspec
 
 from .._base.canonical import canonical
 from .._base.closeable import Closeable
+from .._base.depth import Depth
 from .._base.foreign_files import read_regular
 from .._base.whole_files import part_of, writing
 from ..errors import HarnessError, UsageError
@@ -92,7 +93,7 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     turnproof: str
     profiles: str
     backend: str
-    depth: str
+    depth: Depth
     seed: int
     started: str
     environment: Environment

@@ -69,6 +69,7 @@ from typing import Any, Final, Literal, get_args
 
 from msgspec.structs import replace
 
+from .._base.depth import DEFAULT_DEPTH, DEPTHS
 from .._base.suggestions import did_you_mean
 from ..dialects import dialect
 from ..dialects.base import TRAITS
@@ -96,7 +97,6 @@ _KEYS: Final = (
 MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
 PROBES: Final[tuple[Probe, ...]] = get_args(Probe)
 SUBJECTS: Final[tuple[SubjectKind, ...]] = get_args(SubjectKind)
-DEPTHS: Final[tuple[Literal["quick", "full"], ...]] = ("quick", "full")
 MAX_TIMES: Final = 1000
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -163,7 +163,7 @@ def _scenario(spot: LocatedValue, name: str) -> Scenario:
         cache=cache is not None and cache.flag(),
         debug_logs=debug is not None and debug.flag(),
         probes=probes.choices(PROBES) if (probes := spot.get("probes")) else (),
-        depth=depth.choice(DEPTHS) if (depth := spot.get("depth")) else "quick",
+        depth=depth.choice(DEPTHS) if (depth := spot.get("depth")) else DEFAULT_DEPTH,
         keep_turns=keep.integer(1) if keep else 2,
         subject=subject.choice(SUBJECTS) if (subject := spot.get("subject")) else "adapter",
         sweep=read_sweep(sweep, turns) if (sweep := spot.get("sweep")) else None,

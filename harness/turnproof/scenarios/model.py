@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from .._base.depth import DEFAULT_DEPTH, Depth
 from ..dialects import api_of
 from ..dialects.base import ReplyPart
 from ..dialects.sse import Spelling
@@ -403,7 +404,7 @@ class Scenario(msgspec.Struct, frozen=True):
     cache: bool = False
     debug_logs: bool = False
     probes: tuple[Probe, ...] = ()
-    depth: Literal["quick", "full"] = "quick"
+    depth: Depth = DEFAULT_DEPTH
     keep_turns: int = 2
     subject: SubjectKind = "adapter"
     sweep: Swept | None = None
@@ -419,6 +420,10 @@ class Scenario(msgspec.Struct, frozen=True):
         needed |= {"enrichment"} if self.enrichers else set()
         needed |= {"watch_agents"} if self.watched else set()
         return tuple(sorted(needed | ({"adopt"} if self.given else set())))
+
+    def is_in(self, depth: Depth) -> bool:
+        """Whether a command of this depth runs it."""
+        return depth == "full" or self.depth == DEFAULT_DEPTH
 
     def enriched(self, text: str) -> str:
         """What a text of the user's becomes before it is sent."""

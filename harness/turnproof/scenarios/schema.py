@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .._base.depth import DEPTHS
 from ..dialects.base import FIGURES, TRAITS
 from ._answers import FINISHES
 from ._content import TYPES
 from ._samples import DOCUMENTS, IMAGES
 from ._sessions import DOING
 from ._turns import BEFORE, BESIDE_KEYS, BY, CUTS, ERRORS, EVENTS, EXPECTED, FAULT_KEYS, FAULTS, SPELLINGS, WAITS
-from .loader import CACHES, DEPTHS, FEATURES, MAX_TIMES, MODES, PROBES, SUBJECTS
+from .loader import CACHES, FEATURES, MAX_TIMES, MODES, PROBES, SUBJECTS
 from .sweep import HAPPENINGS
 
 Schema = dict[str, Any]

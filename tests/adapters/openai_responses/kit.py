@@ -13,7 +13,7 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import Message, ProviderData, ProviderResponse, Text, Thought
 from turnproof_adapters._http import timeouts
 from turnproof_adapters._interrupt import make_cuttable
-from turnproof_adapters.openai.calling import Typing
+from turnproof_adapters.openai.calling import OpenAIErrorMapper
 from turnproof_adapters.openai.lifecycle import Way
 from turnproof_adapters.openai_responses.arrange import Arrangement
 from turnproof_adapters.openai_responses.calling import Caller
@@ -55,7 +55,7 @@ class _At(ResponsesProvider):
     def __init__(self, url: str, transport: httpx2.BaseTransport | None = None, silence: float = 20.0) -> None:
         super().__init__()
         self._timeouts = timeouts(silence)
-        self._caller = Caller(Typing(lambda: KEY))
+        self._caller = Caller(OpenAIErrorMapper(lambda: KEY))
         client = httpx2.Client(transport=transport, trust_env=False)
         self._sdk = openai.OpenAI(
             base_url=url, api_key=KEY, max_retries=0, http_client=client if transport else make_cuttable(client)

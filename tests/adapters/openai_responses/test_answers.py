@@ -22,7 +22,7 @@ from turnproof.messages import (
     TokenUsage,
 )
 from turnproof_adapters._answers import Listeners
-from turnproof_adapters.openai.calling import Typing
+from turnproof_adapters.openai.calling import OpenAIErrorMapper
 from turnproof_adapters.openai_responses.assemble import Assembler
 from turnproof_adapters.openai_responses.wire import decode_event
 
@@ -449,8 +449,8 @@ def test_a_response_that_failed_without_a_word_is_the_services_trouble(way: Any)
 
 def assembled(events: list[bytes]) -> tuple[Assembler, CallbackRecorder]:
     recorder = CallbackRecorder()
-    typing = Typing(lambda: KEY)
-    assembler = Assembler(lambda name: name, Listeners(**recorder.callbacks), typing.failure)
+    error_mapper = OpenAIErrorMapper(lambda: KEY)
+    assembler = Assembler(lambda name: name, Listeners(**recorder.callbacks), error_mapper.failure)
     for each in events:
         assembler.feed(decode_event(each.split(b"data: ", 1)[1]))
         assert assembler.failure is None

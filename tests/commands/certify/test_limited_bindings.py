@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from turnproof._base.settings import Depth
+from turnproof._base.depth import Depth
 from turnproof.commands.certify.engine import certify
 from turnproof.commands.certify.options import CertifyOptions
 from turnproof.judge.run_log import read_run

@@ -26,7 +26,7 @@ from ..._http import Connection, client_arguments, timeouts
 from ..._interrupt import make_cuttable
 from ..._lifecycle import KeyChecks
 from ..._open_provider import read_api_key
-from ...openai.calling import Typing
+from ...openai.calling import OpenAIErrorMapper
 from ...openai.client import Client
 from ...openai.lifecycle import Way
 from .address import api_of, base_of, token_url_of
@@ -69,7 +69,7 @@ class CopilotProvider(KeyChecks):
         self._request_id: Callable[[], object]
         self._at: tuple[Session, openai.OpenAI] | None = None
 
-    def _open_copilot(self, config: Mapping[str, Any]) -> Typing:
+    def _open_copilot(self, config: Mapping[str, Any]) -> OpenAIErrorMapper:
         """Take the settings that every provider here has; opens no connection. What failures mean is given back."""
         key = read_api_key(config, *KEYS)
         connection = Connection.from_settings(config)
@@ -86,7 +86,7 @@ class CopilotProvider(KeyChecks):
         exchange = partial(exchange_token, http, token_url, key, editor.headers)
         self._tokens = Tokens(exchange, config.get("clock") or time.monotonic)
         self._http = http
-        return Typing(self._secrets, from_status)
+        return OpenAIErrorMapper(self._secrets, from_status)
 
     @property
     def is_connected(self) -> bool:

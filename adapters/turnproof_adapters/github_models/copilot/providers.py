@@ -31,10 +31,10 @@ class CopilotChat(CopilotProvider, OpenAIProvider):
         """
         effort, max_tokens = thinking_effort(config.get("thinking")), positive_setting(config, "max_tokens")
         window = positive_setting(config, "context_tokens")
-        typing = self._open_copilot(config)
+        error_mapper = self._open_copilot(config)
         self._service, self._extra, self._effort = COPILOT, {}, effort
         self._max_tokens, self._window = max_tokens, window
-        self._caller = ChatCaller(COPILOT, typing)
+        self._caller = ChatCaller(COPILOT, error_mapper)
         self._simple = self._caller.simple
 
 

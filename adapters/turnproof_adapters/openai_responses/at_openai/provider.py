@@ -15,7 +15,7 @@ from ..._calling import Prompt
 from ..._http import Connection, timeouts
 from ..._lifecycle import ClientProvider, KeyChecks
 from ..._open_provider import read_api_key
-from ...openai.calling import Typing
+from ...openai.calling import OpenAIErrorMapper
 from ...openai.client import open_client
 from ...openai.lifecycle import Way
 from ..calling import Caller
@@ -42,7 +42,7 @@ class OpenAIResponses(KeyChecks, ClientProvider[openai.OpenAI], ResponsesProvide
         super().initialize(config)
         self.shutdown()
         self._timeouts = timeouts(connection.silence)
-        self._caller = Caller(Typing(lambda: (api_key,)))
+        self._caller = Caller(OpenAIErrorMapper(lambda: (api_key,)))
         self._client = open_client(connection, api_key, {}, {})
 
     def list_models(self) -> list[str]:

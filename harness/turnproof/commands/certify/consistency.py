@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ... import __version__
+from ..._base.depth import Depth
 from ...errors import UsageError
 from ...judge.requirements import Requirement, Suite
 from ...judge.run_log import AdapterLine, RequirementLine, ResultLine, Run
@@ -191,7 +192,7 @@ def _plan(
     scenarios: Sequence[Scenario],
     requirements: Sequence[Requirement],
     results: Sequence[ResultLine],
-    depth: str,
+    depth: Depth,
     patterns: Sequence[str],
 ) -> Plan:
     paths = {line.path for line in results}

@@ -308,7 +308,7 @@ def _in_part(
     """The requirements that are not looked at in all of their scenarios, and at every point that is swept."""
     full = options.depth == "full"
     swept = full and options.backend in (None, "emulate") and not any(map(is_point, options.scenarios))
-    complete = {one.name for one in scenarios_run if (full or one.depth == "quick") and (swept or not one.sweep)}
+    complete = {one.name for one in scenarios_run if one.is_in(options.depth) and (swept or not one.sweep)}
     left = [one.name for one in every if one.name not in complete]
     return {requirement.id for requirement in requirements if any(map(requirement.looks_at, left))}
 

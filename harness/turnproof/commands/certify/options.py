@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..._base.settings import Backend, Config, Depth
+from ..._base.depth import DEFAULT_DEPTH, Depth
+from ..._base.settings import Backend, Config
 from ...run.driver.limits import NO_LIMITS, Limits
 from ..place_options import PlaceOptions
 
@@ -42,7 +43,7 @@ class CertifyOptions(PlaceOptions):
     cassettes: Path | None = None
     max_cost: float = 1.0
     prices: tuple[float, float] | None = None
-    depth: Depth = "quick"
+    depth: Depth = DEFAULT_DEPTH
     out: Path = Path("reports")
     accept: bool = False
     in_process: bool = False
@@ -60,7 +61,7 @@ class CertifyOptions(PlaceOptions):
             words += ["--backend", self.backend]
         if self.cassettes is not None:
             words += ["--cassettes", str(self.cassettes)]
-        if self.depth != "quick":
+        if self.depth != DEFAULT_DEPTH:
             words += ["--depth", self.depth]
         if self.seed:
             words += ["--seed", str(self.seed)]

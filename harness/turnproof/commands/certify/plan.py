@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
+from ..._base.depth import DEFAULT_DEPTH, Depth
 from ..._base.suggestions import did_you_mean
 from ...errors import CatalogueError
 from ...judge.requirements import REGISTRY, Requirement, Suite
@@ -108,7 +109,7 @@ def plan(
     requirements: Sequence[Requirement],
     *,
     path: str | None = None,
-    depth: str = "quick",
+    depth: Depth = DEFAULT_DEPTH,
     showing: bool = False,
 ) -> Plan:
     """All items and runs for these subjects.
@@ -121,7 +122,7 @@ def plan(
     left_out: dict[str, Counter[str]] = {}
     considered: dict[str, int] = {}
     indexed = suite.shown.names() if showing and suite.shown is not None else frozenset()
-    every = [scenario for scenario in scenarios if depth == "full" or scenario.depth == "quick"]
+    every = [scenario for scenario in scenarios if scenario.is_in(depth)]
     for spec, subject in subjects.items():
         paths = [p for p in PATHS if path in (None, p) and p in subject.paths]
         claims = subject.claims()

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 import msgspec
 
 from ..._base.counts import counted
+from ..._base.depth import DEFAULT_DEPTH
 from ..._base.exit_codes import Exit
 from ..._base.suggestions import did_you_mean
 from ...dialects import api_of
@@ -78,7 +79,9 @@ def right(options: MutantsOptions) -> int:
         paths = [path for path in subject.paths if path in adapter.paths]
         shown = [one for one in scenarios if any(fnmatchcase(one.name, glob) for glob in adapter.scenarios)]
         shown = [
-            one for one in shown if one.depth == "quick" and not lacking_for(one, subject.claims(), subject.operations)
+            one
+            for one in shown
+            if one.is_in(DEFAULT_DEPTH) and not lacking_for(one, subject.claims(), subject.operations)
         ]
         if adapter.dialects and api_of(subject.dialect) not in adapter.dialects:
             lacking.append(f"the wire API of {' or '.join(adapter.dialects)}")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from ... import __version__
-from ..._base.settings import Depth
+from ..._base.depth import Depth
 from ...judge.requirements import Suite
 from ...judge.run_log import AdapterLine, Environment, Header
 from ...run.backends import Backends

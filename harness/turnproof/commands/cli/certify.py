@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..._base.depth import DEFAULT_DEPTH, Depth
 from ..._base.exit_codes import Exit
-from ..._base.settings import Depth
 from . import completion
 from .cluster_option import cluster_options
 from .options import (
@@ -123,7 +123,7 @@ def certify(
         cassettes=cassettes,
         max_cost=max_cost,
         prices=price,
-        depth=depth or settings.depth or "quick",
+        depth=depth or settings.depth or DEFAULT_DEPTH,
         out=folder / PART if part else folder,
         jobs=jobs or settings.jobs,
         cluster=elsewhere,

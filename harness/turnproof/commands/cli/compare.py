@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ..._base.counts import counted
+from ..._base.depth import DEFAULT_DEPTH, Depth
 from ..._base.exit_codes import Exit
-from ..._base.settings import Depth
 from . import completion
 from .cluster_option import cluster_options
 from .options import AdaptersInProcess, AnyBackend, Cluster, Jobs, Scenarios, Seed, names_argument
@@ -76,7 +76,7 @@ def compare(
         path=path,
         mode=mode,
         backend=backend or settings.backend,
-        depth=depth or settings.depth or "quick",
+        depth=depth or settings.depth or DEFAULT_DEPTH,
         # What is on disk already needs no second copy; its reports go where they are asked for.
         out=out or (None if recorded else _default_out(config)),
         jobs=jobs or settings.jobs,

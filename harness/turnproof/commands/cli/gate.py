@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..._base.depth import Depth
 from ..._base.exit_codes import Exit
-from ..._base.settings import Backend, Depth, GateMode
+from ..._base.settings import Backend, GateMode
 from . import completion
 from .cluster_option import cluster_options
 from .options import (

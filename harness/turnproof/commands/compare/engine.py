@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from ..._base.settings import Backend, Config, Depth
+from ..._base.depth import DEFAULT_DEPTH, Depth
+from ..._base.settings import Backend, Config
 from ...errors import UsageError
 from ...report.comparison import ComparisonReport
 from ...report.run_folders import run_in
@@ -52,7 +53,7 @@ def compare_adapter(
     *,
     scenarios: Sequence[str] = (),
     backend: Backend | None = None,
-    depth: Depth = "quick",
+    depth: Depth = DEFAULT_DEPTH,
     out: Path | None = None,
     jobs: int | None = None,
     seed: int = 0,

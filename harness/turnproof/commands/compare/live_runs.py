@@ -136,7 +136,7 @@ def _select_scenarios(
     candidates = [
         scenario
         for scenario in chosen_scenarios(every, options.scenarios)
-        if (options.scenarios or options.depth == "full" or scenario.depth == "quick")
+        if (options.scenarios or scenario.is_in(options.depth))
         and all(scenario.subject in ("adapter", subject.kind) for subject in subjects.values())
     ]
     lacking = {scenario.name: _lacking(scenario, subjects.values()) for scenario in candidates}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ..._base.settings import Backend, Config, Depth
+from ..._base.depth import DEFAULT_DEPTH, Depth
+from ..._base.settings import Backend, Config
 from ...provider import Path as AdapterPath
 from ..place_options import PlaceOptions
 
@@ -33,7 +34,7 @@ class CompareOptions(PlaceOptions):
     path: AdapterPath | None = None
     mode: Literal["stream", "batch"] | None = None
     backend: Backend | None = None
-    depth: Depth = "quick"
+    depth: Depth = DEFAULT_DEPTH
     out: Path | None = None
     bytes: bool = False
     in_process: bool = False

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from ..._base.canonical import canonical
-from ..._base.settings import Depth
+from ..._base.depth import DEFAULT_DEPTH, Depth
 from ..._base.whole_files import write_whole
 from ...errors import UsageError
 from .model import CriterionReport, GateReport, Regression, State, SubjectReport
@@ -59,7 +59,7 @@ def read_baseline(file: Path) -> Baseline | None:
 def check_depth(file: Path, baseline: Baseline, phase: int, depth: Depth) -> None:
     """Raise UsageError where fewer scenarios were recorded than are run now: what they show is no step back."""
     recorded = baseline.phases.get(str(phase))
-    if recorded is not None and recorded.depth == "quick" and depth == "full":
+    if recorded is not None and recorded.depth == DEFAULT_DEPTH and depth == "full":
         raise UsageError(
             f"{file}: phase {phase} was recorded with --depth quick, and this is full; "
             "record it again, or run this one with --depth quick"

@@ -252,7 +252,7 @@ def _select_scenarios(options: GateOptions, every: Sequence[Scenario]) -> list[S
     return [
         scenario
         for scenario in chosen_scenarios(every, options.scenarios)
-        if (options.scenarios or options.depth == "full" or scenario.depth == "quick")
+        if (options.scenarios or scenario.is_in(options.depth))
         # No cassettes are kept of what only sessions are judged by.
         and (options.backend != "replay" or scenario.subject == "adapter")
     ]

@@ -10,8 +10,9 @@ import msgspec
 
 from ... import __version__
 from ..._base.canonical import canonical
+from ..._base.depth import Depth
 from ..._base.exit_codes import Exit
-from ..._base.settings import Depth, GateMode
+from ..._base.settings import GateMode
 from ...judge.finding import Finding
 from ...judge.verdict import Status
 from .decision import Spot

@@ -6,7 +6,8 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..._base.settings import Backend, Config, Depth, GateMode
+from ..._base.depth import Depth
+from ..._base.settings import Backend, Config, GateMode
 from ..place_options import PlaceOptions
 
 
