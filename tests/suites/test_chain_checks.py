@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace as with_fields
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-import turnproof_suites
 from turnproof.commands.certify.decide import Claimed
 from turnproof.commands.certify.decide import decide as verdict_of
 from turnproof.dialects import dialect
@@ -21,35 +19,19 @@ from turnproof.judge.requirements import judge, load_suite
 from turnproof.judge.undecided_words import why_undecided
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FunctionCall, Text, ToolResult
+from turnproof.messages import Text
 from turnproof.run.bindings import subject_of
 from turnproof.run.driver import Runner, RunSpec
 from turnproof.run.driver.probes import other_model
 from turnproof.run.transcript import Chunk, Failed, Response, RunKey, WireRequest, WireResponse
 from turnproof.scenarios import load
 from turnproof_adapters.openai_responses.at_openai.background import BackgroundResponses
-from turnproof_adapters.openai_responses.binding import BINDING, CONVERSATION, WEBSOCKET
-from turnproof_suites.chains import Link, broken_names, links, name_of
+from turnproof_adapters.openai_responses.binding import BINDING
+from turnproof_suites.chains import links, name_of
 
 from .build import body_with, response_with, spoilt
 from .cases import Case, decide, status, suite
-
-SCENARIOS = Path(next(iter(turnproof_suites.__path__))) / "scenarios" / "stored"
-
-Body = dict[str, Any]
-Item = dict[str, Any]
-Change = Callable[[View, Body], None]
-
-
-@cache
-def view_of(name: str, path: str = "legacy", *, conversation: bool = False) -> View:
-    """The run of a scenario on real sockets, made once."""
-    script = load(SCENARIOS / f"{name}.yaml")
-    mode = "batch" if "batch" in script.modes else "stream"
-    binding = WEBSOCKET if "websocket" in script.features else CONVERSATION if conversation else BINDING
-    with Runner(in_process=True, bindings={binding.name: binding}) as runner:
-        transcript = runner.run(RunSpec(binding.name, script, RunKey(script.name, path, mode)))  # type: ignore[arg-type]
-    return View(transcript, dialect(transcript.dialect), script)
+from .chain_runs import SCENARIOS, Body, Change, Item, body, failed, request, view_of
 
 
 def chain(name: str) -> Callable[[], View]:
@@ -58,21 +40,6 @@ def chain(name: str) -> Callable[[], View]:
 
 def unstored(name: str) -> Callable[[], View]:
     return partial(view_of, name, "stateless")
-
-
-def request(number: int, change: Change) -> Callable[[View], View]:
-    """Another body in one request."""
-
-    def changed(view: View) -> View:
-        return spoilt(view, WireRequest, body_with(lambda body: change(view, body)), number)
-
-    return changed
-
-
-def body(view: View, number: int) -> Body:
-    """The body of a request as it was sent."""
-    found: Body = view.transcript.of(WireRequest)[number].body
-    return found
 
 
 def from_answer(number: int, *, alone: bool = False) -> Change:
@@ -156,11 +123,6 @@ def unsealed(view: View) -> View:
         return replace(event, body=re.sub(r'"encrypted_content":"[^"]*",?', "", event.body))
 
     return spoilt(view, WireResponse, change)
-
-
-def failed(view: View) -> View:
-    error = Failed(scope="call", error="InvalidRequestError", message="no", typed=True, turn=2, call=2)
-    return spoilt(view, Response, lambda event: error, 2)
 
 
 def still_kept(view: View) -> View:
@@ -448,116 +410,12 @@ def test_what_was_not_asked_under_another_key_says_why() -> None:
     assert words.endswith("in stored/plain_text/legacy/batch")
 
 
-# -- what is read of a chain ------------------------------------------------------------------------------------------
-
-
-def test_a_link_has_what_the_service_holds_and_what_the_request_has() -> None:
-    first, second, *_ = links(view_of("plain_text"))
-    assert (first.head, len(first.carried), len(first.own)) == (None, 0, 1)
-    assert second.goes_on
-    assert [message.text for message in second.carried] == ["I sowed basil in bed 3.", "Noted."]
-    assert len(second.own) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "turn", "since"),
-    [
-        ("cancelled", 2, {"cancelled"}),
-        ("failed", 2, {"answered", "failed", "turn-failed"}),
-        ("cut_short", 2, {"clipped"}),
-        ("cut_short", 4, {"refused"}),
-        ("collected", 4, {"answered", "collected"}),
-        ("reset", 2, {"answered", "reset"}),
-        ("reverted", 2, {"answered", "reverted"}),
-    ],
-)
-def test_a_link_knows_what_came_before_it(name: str, turn: int, since: set[str]) -> None:
-    link = next(one for one in links(view_of(name)) if one.call.began.turn == turn)
-    assert link.since == since
-
-
-def test_the_evidence_says_what_the_service_keeps_after_each_request() -> None:
-    counts = [len(one.kept) for one in view_of("plain_text").transcript.of(WireResponse) if not one.probe]
-    assert counts == [1, 2, 3, 4]
-    assert not any(one.kept for one in view_of("plain_text", "stateless").transcript.of(WireResponse))
-
-
-def conversation_of(link: Link) -> list[tuple[str, str, object]]:
-    """The whole conversation of a request, with what the service holds in front of it, without ids."""
-    found: list[tuple[str, str, object]] = []
-    for message in link.request.wire.messages:
-        for part in message.parts:
-            match part:
-                case Text(text=text):
-                    found.append((message.role, "text", text))
-                case FunctionCall(name=name, args=args):
-                    found.append((message.role, name, dict(args)))
-                case ToolResult(result=result):
-                    found.append((message.role, "result", result))
-    return found
-
-
-ABNORMAL = (
-    "cancelled", "cancelled_tool", "child", "collected", "configured", "cut_short", "failed", "forgotten", "reset",
-    "resumed", "retried", "reverted",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ABNORMAL)
-def test_after_an_abnormal_turn_the_service_holds_what_the_other_path_sends(name: str) -> None:
-    """The last request of either path: one goes on from the service's copy, the other has the session's."""
-    chained, whole = links(view_of(name))[-1], links(view_of(name, "stateless"))[-1]
-    assert chained.head is not None
-    assert chained.head in view_of(name).transcript.of(WireResponse)[-1].kept
-    assert len(chained.own) < len(whole.own)
-    assert conversation_of(chained) == conversation_of(whole)
-
-
-def in_conversation(name: str) -> View:
-    return view_of(name, conversation=True)
-
-
-def test_a_link_knows_what_a_conversation_held_when_the_request_came() -> None:
-    first, second, *_ = links(in_conversation("plain_text"))
-    assert (first.head, len(first.carried), len(first.own)) == (None, 0, 1)
-    assert second.goes_on
-    assert [message.text for message in second.carried] == ["I sowed basil in bed 3.", "Noted."]
-    assert len(second.own) == 1
-
-
-@pytest.mark.parametrize("name", [name for name in ABNORMAL if name != "forgotten"])
-def test_after_an_abnormal_turn_a_conversation_holds_what_the_other_path_sends(name: str) -> None:
-    """The last request of either path; `forgotten` is not asked, as a conversation is kept until it is deleted."""
-    collected, whole = links(in_conversation(name))[-1], links(view_of(name, "stateless"))[-1]
-    assert conversation_of(collected) == conversation_of(whole)
-
-
-@pytest.mark.parametrize(
-    "requirement", ["nothing-is-sent-twice", "nothing-is-missing-from-the-chain", "head-is-the-last-answer"]
-)
-def test_a_conversation_object_is_as_right_as_a_chain(requirement: str) -> None:
-    assert status(f"stored/{requirement}", in_conversation("plain_text")) is Status.HELD
-
-
-def test_what_a_conversation_holds_is_not_sent_again() -> None:
-    def told_first_turn_again(view: View, own: Body) -> None:
-        own["input"] = [*body(view, 1)["input"], *own["input"]]
-
-    spoilt_run = request(2, told_first_turn_again)(in_conversation("plain_text"))  # 0 creates the conversation
-    assert status("stored/nothing-is-sent-twice", spoilt_run) is Status.VIOLATED
-
-
-def test_what_a_conversation_was_not_given_is_missing() -> None:
-    def other_words(view: View, body: Body) -> None:
-        body["input"] = "Something else."
-
-    spoilt_run = request(2, other_words)(in_conversation("plain_text"))
-    assert status("stored/nothing-is-missing-from-the-chain", spoilt_run) is Status.VIOLATED
-
-
-def test_what_the_service_has_forgotten_is_no_longer_kept() -> None:
-    answers = view_of("forgotten").transcript.of(WireResponse)
-    assert [(one.status, len(one.kept)) for one in answers] == [(200, 1), (200, 2), (400, 0), (200, 1), (200, 2)]
+@pytest.mark.parametrize("path", ["stateless", "legacy"])
+def test_a_stream_that_breaks_may_be_received_by_another_call(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BackgroundResponses, "_position", lambda self, event: None)
+    view = view_of.__wrapped__("background_stream_broken", path)
+    assert [event.error for event in view.transcript.of(Failed)] == ["TransportError"]
+    assert status("stored/a-broken-stream-is-received-whole", view) is Status.HELD
 
 
 def test_a_typed_error_is_enough_where_the_service_has_forgotten() -> None:
@@ -588,16 +446,6 @@ def test_the_answer_of_a_chain_may_be_given_up_for_the_whole_conversation_after_
     assert {status(one, spoilt_run) for one in expected} == {Status.HELD}
 
 
-def test_an_answer_that_a_repeated_request_got_whole_is_no_failed_one() -> None:
-    """The emulator gave the second attempt the id of the first, which had broken off."""
-    view = view_of("retried")
-    names = [name_of(exchange) for call in view.calls for exchange in call.generated]
-    assert names[1] == names[2]
-    found = links(view)
-    assert list(broken_names(view, found[2])) == [names[1]]
-    assert broken_names(view, found[3]) == {}
-
-
 def test_a_service_that_calls_a_tool_by_a_name_that_nobody_offered_accuses_no_adapter() -> None:
     script = load(SCENARIOS.parent / "tools" / "illegal_names.yaml")
     with Runner(in_process=True, bindings={BINDING.name: BINDING}) as runner:
@@ -619,18 +467,3 @@ def test_a_service_that_calls_a_tool_by_a_name_that_nobody_offered_accuses_no_ad
     ):
         assert status(requirement, good) is Status.HELD
         assert status(requirement, view) is Status.HELD, requirement
-
-
-@pytest.mark.parametrize(
-    "requirement", ["a-running-answer-is-taken-up", "a-cancelled-answer-is-cancelled-at-the-service"]
-)
-def test_a_conversation_that_is_created_first_is_no_question_about_an_answer(requirement: str) -> None:
-    assert status(f"stored/{requirement}", view_of("in_background", conversation=True)) is Status.HELD
-
-
-@pytest.mark.parametrize("path", ["stateless", "legacy"])
-def test_a_stream_that_breaks_may_be_received_by_another_call(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BackgroundResponses, "_position", lambda self, event: None)
-    view = view_of.__wrapped__("background_stream_broken", path)
-    assert [event.error for event in view.transcript.of(Failed)] == ["TransportError"]
-    assert status("stored/a-broken-stream-is-received-whole", view) is Status.HELD

@@ -9,7 +9,8 @@ from typing import Any
 from ..._base.counts import counted
 from ..._base.printable import one_line
 from ...reproducer import LibraryCode
-from .question import ERROR_FIELDS, Question
+from .places import ERROR_FIELDS
+from .question import Question
 from .recorded_answers import End, RecordedAnswer
 from .run_findings import UnreproducibleError
 

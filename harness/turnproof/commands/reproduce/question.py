@@ -19,22 +19,32 @@ from ...judge.finding import PATHS_DIFFER, Finding, Place, Side, tokens
 from ...judge.view import HARMLESS_FAULTS
 from ...judge.view.documents import CALLBACKS
 from ...judge.view.provenance import pointer_of
-from ...messages import ProviderResponse, Thought, thaw, to_builtins
+from ...messages import ProviderResponse, to_builtins
 from ...run.transcript import (
     CallBegan,
     Chunk,
-    Event,
     Failed,
     FunctionCallDetected,
     Response,
-    Thinking,
     Transcript,
-    UsageUpdate,
     WireRequest,
     WireResponse,
 )
 from .contract_code import ANSWER_FIELDS
 from .library_error import Kinds, lacking_pattern, raised_class
+from .places import (
+    BY_CONTEXT,
+    CONVERSATIONS,
+    ERROR_FIELDS,
+    answer_member,
+    callback_row,
+    classes_of,
+    existing,
+    is_alone,
+    member_of,
+    member_of_body,
+    texts_in,
+)
 from .recorded_answers import exchanges_of
 from .run_findings import UnreproducibleError
 
@@ -61,8 +71,6 @@ error lacks what the API said, at standard output, or at the connection of a cal
 ANY_MESSAGE = 1 << 30
 """For `Question.first_message`: the conversation may begin at any message."""
 
-CONVERSATIONS = frozenset(("messages", "contents", "input"))
-"""Members of a request that grow with the conversation: places in them are counted from their end."""
 
 _OF_ONE_CALL = ("core/", "tools/", "thinking/", "multimodal/", "structured/", "handoff/")
 """Requirements whose findings about a whole part of a request speak of this call alone."""
@@ -70,22 +78,14 @@ _OF_ONE_CALL = ("core/", "tools/", "thinking/", "multimodal/", "structured/", "h
 _OF_SESSIONS = ("gc/", "persistence/", "recovery/")
 """Requirements on what a session makes of earlier answers: a file hands on what it made, right or wrong."""
 
-_BY_CONTEXT = frozenset(("role", "type"))
-"""Members whose values are right or wrong by what stands around them."""
 
 _UNSHORTENED = "recovery/a-too-long-prompt-is-shortened/not-sent"
 """The session could not know: what it was told is the error of the call."""
 
-_MISSING_FIGURES = {"cancellation/usage-is-kept/prompt-missing": "prompt_tokens"}
-"""Findings about a figure that is not there, so that no place names it."""
 
-_PARTS = {"text": "text", "thought": "thoughts", "call": "calls"}
 _SEEN_OF_PARTS = frozenset(("text", "name", "args"))
 """Fields of parts that the members of an answer have."""
-ERROR_FIELDS = ("status", "retry_after", "limit", "requested", "retryable")
-"""What an error of the contract has beside its class and its words."""
 NO_KINDS: Kinds = MappingProxyType({})
-_OURS = "turnproof"
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ class _AccusedRun:
         # Where something is missing, a right request may have the same beside the gap: all of it is compared. So it is
         # where a value is only wrong by what stands around it.
         missing = not illegal and not (alone and value == self.finding.observed)
-        by_context = illegal and (self.place.probe != "" or (steps != () and steps[-1] in _BY_CONTEXT))
+        by_context = illegal and (self.place.probe != "" or (steps != () and steps[-1] in BY_CONTEXT))
         if earlier or (in_conversation and (missing or by_context)):
             steps, value = member_of_body(request.body, text)
             alone = False
@@ -308,7 +308,7 @@ class _AccusedRun:
             return self._in_answer(response)
         if steps[:1] == ("parts",) and len(steps) > 2 and steps[2] not in _SEEN_OF_PARTS:
             raise UnreproducibleError(f"the code of a library does not return the {steps[2]} of a part")
-        member = _member(response, self.finding, self.place.pointer or "")
+        member = answer_member(response, self.finding, self.place.pointer or "")
         if member == ("finish",) and not self.own_types and self._is_apis_own_word(response):
             # What the word means is said by the adapter. That there is an answer at all may be the library's doing.
             if broken_off := self._returned_wrongly(self.place.call, response):
@@ -404,7 +404,7 @@ class _AccusedRun:
         """All that the callbacks got and the answer behind it: one of both is wrong, or they do not agree."""
         call, probe = self.place.call, self.place.probe
         events = [one for one in self.transcript.events if isinstance(one, CALLBACKS)]
-        callback_rows = [_callback_row(one) for one in events if (one.call, one.probe) == (call, probe)]
+        callback_rows = [callback_row(one) for one in events if (one.call, one.probe) == (call, probe)]
         answer = [to_builtins(getattr(response, name)) for name in ANSWER_FIELDS]
         return Question("answer", call, probe, [callback_rows, answer], ("told",), whole=True)
 
@@ -433,116 +433,5 @@ class _AccusedRun:
         return sorted(found, key=lambda one: one.exchange)
 
 
-def _callback_row(event: Event) -> list[Any]:
-    """What a callback got, as `[kind, value]`."""
-    match event:
-        case Chunk():
-            return ["chunk", event.text]
-        case Thinking():
-            return ["thinking", event.text]
-        case FunctionCallDetected():
-            return ["function_call", to_builtins(event.function_call)]
-        case UsageUpdate():
-            return ["usage", to_builtins(event.usage)]
-    raise LookupError(type(event).__name__)
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    """The texts in a JSON value, without the names of members."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list | tuple):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from texts_in(item)
-
-
-def is_alone(steps: tuple[str | int, ...], value: Any, text: str) -> bool:
-    """Whether the value at a place is there, and right or wrong by itself."""
-    found = len(steps) == len(tokens(text)) and not isinstance(value, dict | list) and steps != ()
-    return found and steps[-1] not in _BY_CONTEXT
-
-
 def _is_enforced(rule: dict[str, Any]) -> bool:
     return bool(rule.get("enforced"))
-
-
-def existing(body: Any, text: str) -> tuple[tuple[str | int, ...], Any]:
-    """The steps to a place in a body, as far as there is something, and its value; messages count from the end."""
-    steps: list[str | int] = []
-    here = body
-    for token in tokens(text):
-        if isinstance(here, list | tuple) and token.isdecimal() and int(token) < len(here):
-            counted = int(token) - len(here) if len(steps) == 1 and steps[0] in CONVERSATIONS else int(token)
-            steps.append(counted)
-            here = here[counted]
-        elif isinstance(here, dict) and token in here:
-            steps.append(token)
-            here = here[token]
-        else:
-            break
-    return tuple(steps), here
-
-
-def member_of_body(body: Any, text: str) -> tuple[tuple[str | int, ...], Any]:
-    """The member of a body that a place is in, all of it: what is wrong may be something beside the place."""
-    steps, value = existing(body, text)
-    return (steps[:1], body[steps[0]]) if steps else (steps, value)
-
-
-def _member(response: ProviderResponse, finding: Finding, text: str) -> tuple[str, ...] | None:
-    """The member of an answer that a place in a response is about; None where it has none."""
-    match tokens(text):
-        case ("parts", index, *_) if index.isdecimal() and int(index) < len(response.parts):
-            part = response.parts[int(index)]
-            kind = _PARTS.get(str(part.__struct_config__.tag))
-            return (kind,) if kind else None
-        case ("usage", name, *_):
-            return "usage", name
-        case ("usage",) if finding.code in _MISSING_FIGURES:
-            return "usage", _MISSING_FIGURES[finding.code]
-        case ("finish_reason" | "raw_finish", *_):
-            return ("finish",)
-        case () | ("parts", *_) if isinstance(finding.observed, str) and finding.observed == response.text:
-            return ("text",)
-        case () | ("parts", *_) if (
-            finding.observed is UNSET and isinstance(finding.expected, str) and not response.text
-        ):
-            return ("text",)
-        case () | ("parts", *_) if response.calls and isinstance(finding.observed, list | int):
-            return None if _are_kinds(finding.observed) else ("calls",)
-    return None
-
-
-def _are_kinds(value: Any) -> bool:
-    """Whether a value is the order of kinds of parts, which no member of an answer has."""
-    return isinstance(value, list) and all(one in ("text", "call", "thought") for one in value)
-
-
-def member_of(response: ProviderResponse, member: Sequence[str]) -> Any:
-    """What a recorded response has of a member of an answer, in the form in which libraries' code returns it."""
-    match tuple(member):
-        case ("text",):
-            return response.text
-        case ("thoughts",):
-            return "".join(part.text for part in response.parts if isinstance(part, Thought))
-        case ("calls",):
-            return [[call.name, thaw(call.args)] for call in response.calls]
-        case ("finish",):
-            return response.raw_finish
-        case ("finish_reason",):
-            return str(response.finish_reason)
-        case ("usage", name):
-            return getattr(response.usage, name)
-    raise LookupError(member)
-
-
-def classes_of(event: Failed, *, own_types: bool) -> list[str]:
-    """The names of the classes that say that it was raised: the adapter's own error, or the library's behind it."""
-    if own_types:
-        return [event.error.rpartition(".")[2]]
-    names, raised = [], event.raised
-    while raised is not None:
-        if raised.module.partition(".")[0] != _OURS:
-            names.append(raised.type)
-        raised = raised.cause or raised.context
-    return names

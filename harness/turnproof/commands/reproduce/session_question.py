@@ -28,7 +28,7 @@ from ...run.transcript import (
     WireRequest,
     WireResponse,
 )
-from .question import CONVERSATIONS, classes_of, existing, is_alone, member_of_body, texts_in
+from .places import CONVERSATIONS, classes_of, existing, is_alone, member_of_body, texts_in
 from .run_findings import UnreproducibleError
 
 SessionSight = Literal[
