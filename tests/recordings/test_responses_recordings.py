@@ -18,7 +18,7 @@ import pytest
 from turnproof.dialects.base import PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.surfaces import ResponsesCall
-from turnproof.messages import FinishReason, Opaque, Part, Text, Thought
+from turnproof.messages import FinishReason, Opaque, Part, Text, Thought, TokenUsage
 
 from .apis import OPENAI_RESPONSES
 from .contract import (
@@ -122,20 +122,22 @@ def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: li
             assert answer.finish in (None, FinishReason.UNKNOWN), exchange.where
             continue
         assert answer.finish is not FinishReason.UNKNOWN, exchange.where
-        assert_usage(answer, response["usage"], exchange.where)
+        assert answer.usage == usage_of(response["usage"]), exchange.where
         whole += 1
     assert whole >= 247
 
 
-def assert_usage(answer: WireAnswer, usage: Mapping[str, Any], where: str) -> None:
-    assert answer.usage is not None, where
-    assert answer.usage.prompt_tokens == usage["input_tokens"], where
-    assert answer.usage.output_tokens == usage["output_tokens"], where
-    assert answer.usage.total_tokens == usage["total_tokens"], where
+def usage_of(usage: Mapping[str, Any]) -> TokenUsage:
+    """The token counts of a recorded answer."""
     details = usage["input_tokens_details"]
-    assert answer.usage.cache_read_tokens == details["cached_tokens"], where
-    assert answer.usage.cache_creation_tokens == details.get("cache_write_tokens", 0), where
-    assert answer.usage.thinking_tokens == usage["output_tokens_details"]["reasoning_tokens"], where
+    return TokenUsage(
+        usage["input_tokens"],
+        usage["output_tokens"],
+        usage["total_tokens"],
+        details["cached_tokens"],
+        details.get("cache_write_tokens", 0),
+        usage["output_tokens_details"]["reasoning_tokens"],
+    )
 
 
 def test_every_recorded_stream_is_split_without_losing_a_byte(exchanges: list[Exchange]) -> None:
