@@ -28,8 +28,10 @@ def bench(
             "-n", "--messages", metavar="N", help="Length of the history. Default: 2, 20, 200, 1000 and 4000."
         ),
     ] = None,
-    rounds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Visits of each case. Default: 5.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A hint in seconds: 2 and 200 messages, 2 rounds.")] = False,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="How often to measure each case. Default: 5.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A rough result: 2 and 200 messages, 2 rounds.")] = False,
     peers: Annotated[
         list[str] | None,
         typer.Option("--peer", metavar="NAME", help="Also langchain, pydantic-ai, litellm or any-llm, from PyPI."),
@@ -42,7 +44,7 @@ def bench(
     ] = None,
     enforce: Annotated[bool, typer.Option("--enforce", help="A goal that is missed is a violation.")] = False,
     baseline: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="An earlier outcome: counts must be equal to it.")
+        Path | None, typer.Option(metavar="FILE", help="An earlier result (--out FILE): its counts must be the same.")
     ] = None,
     max_ratio: Annotated[
         float | None,
@@ -56,9 +58,9 @@ def bench(
 ) -> Exit:
     """Measure what a turn costs.
 
-    On each path, against the length of the history, in ratios to the bare HTTP client and to the official SDK's own
-    call, taken inside one run; and in exact counts. Exit code 1 says that something is worse than the baseline, or an
-    enforced goal missed.
+    Measures each path at several lengths of the history, and gives ratios to the bare HTTP client and to the official
+    SDK's own call in the same run, and exact counts. Exit code 1: something is worse than the baseline, or misses an
+    enforced goal.
     """
     from ..._base.settings import load_config
     from ...run.bindings import runnable_adapters

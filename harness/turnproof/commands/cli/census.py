@@ -51,11 +51,11 @@ def census(
         str | None, typer.Option(metavar="URL", help="With --merge: where the files can be read; writes the decisions.")
     ] = None,
 ) -> Exit:
-    """Ask a real service which rules of a dialect it keeps.
+    """Find out which rules of a dialect a real service enforces.
 
-    For each rule the smallest request that offends it is sent, and its nearest legal neighbour with a short answer.
-    Without --live this only shows what would be sent. With --cassettes the answers of an earlier census are read again;
-    a rule that the folder has no answer to is not decided (exit code 3).
+    For each rule it sends two requests: the smallest one that breaks the rule, and the most similar one that does not.
+    Without --live it only shows them. With --cassettes it reads the answers of an earlier census again; rules without
+    an answer there stay undecided (exit code 3).
     """
     if merge:
         return _merge(tuple(map(Path, dialect)), source)

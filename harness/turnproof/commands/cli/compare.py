@@ -34,7 +34,7 @@ def compare(
     path: Annotated[
         Literal["stateless", "legacy"] | None, typer.Option(help="Of two adapters or runs, one path alone.")
     ] = None,
-    mode: Annotated[Literal["stream", "batch"] | None, typer.Option(help="One mode alone.")] = None,
+    mode: Annotated[Literal["stream", "batch"] | None, typer.Option(help="Only this mode.")] = None,
     backend: AnyBackend = None,
     depth: Annotated[Depth | None, typer.Option(help="quick (the default) or full: all scenarios.")] = None,
     out: Annotated[

@@ -14,7 +14,7 @@ def coverage(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Name every field and rule.")] = False,
 ) -> None:
-    """Show which fields and refusal rules of a dialect a run had on the wire.
+    """Show which fields and rules of a dialect a run has used.
 
     Runs nothing. Fields are compared with the traffic of the reference adapters in all scenarios, and
     not against everything that the API has.

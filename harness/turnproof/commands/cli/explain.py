@@ -24,10 +24,10 @@ def explain(
     ],
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Explain a requirement, the code of a finding, or a rule of the wire.
+    """Explain a requirement, the code of a finding, or a rule.
 
-    What it asks, why, what to do about it, what checks it, what may be found, and what it is known to catch. Of a rule:
-    whether requests are refused for it, and the places that show it.
+    Of a requirement: what it demands and why, what to do about a violation, its check, its findings, and the mutants
+    that it catches. Of a rule: whether requests are refused for it, and the places that show it.
     """
     from ..._base.settings import load_config
     from ..._base.site_address import explain_page, site_base

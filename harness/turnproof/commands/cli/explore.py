@@ -30,7 +30,7 @@ def explore(
         int, typer.Option("-n", "--examples", min=1, metavar="N", help="How many scenarios are tried.")
     ] = 300,
     seed: Annotated[int, typer.Option(metavar="N", help="All of them follow from it.")] = 0,
-    most: Annotated[int, typer.Option(min=1, metavar="N", help="How many findings are enough.")] = 5,
+    most: Annotated[int, typer.Option(min=1, metavar="N", help="Stop after so many findings.")] = 5,
     only: Annotated[
         list[str] | None,
         names_option(

@@ -43,7 +43,7 @@ def gate(
     ] = None,
     all_phases: Annotated[
         bool,
-        typer.Option("--all", help="The gates of all phases, one after another. What they run alike is run once."),
+        typer.Option("--all", help="The gates of all phases in turn. Runs that several need are made once."),
     ] = False,
     scenario: Annotated[
         list[str] | None,

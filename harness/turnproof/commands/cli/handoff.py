@@ -33,7 +33,7 @@ def handoff(
     after: Annotated[
         list[int] | None, typer.Option(metavar="N", help="Change after so many turns. Default: after each in turn.")
     ] = None,
-    path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path of each adapter alone.")] = None,
+    path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="Only this path of each adapter.")] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the reports go. Default: reports/handoff.")
     ] = None,

@@ -26,7 +26,7 @@ def history(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print history.json instead of the text.")] = False,
 ) -> Exit:
-    """Show where adapters stood over time, and what changed from run to run.
+    """Show how the results of adapters changed from run to run.
 
     Runs nothing. Reads every certification in the folder and below it. A damaged run is named and
     left out, and gives exit code 2.

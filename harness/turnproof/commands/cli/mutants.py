@@ -33,13 +33,13 @@ def mutants(
         bool, typer.Option("--right", help="Run adapters that are right in an unusual way: nothing may accuse them.")
     ] = False,
     combine: Annotated[
-        int, typer.Option(metavar="N", min=0, help="With --right: draw N pairs and triples beside the single ones.")
+        int, typer.Option(metavar="N", min=0, help="With --right: also N random pairs and triples of these changes.")
     ] = 0,
 ) -> Exit:
     """Break an adapter or a session on purpose, see what is caught.
 
-    Shows which requirement catches which mutant. A survivor gives exit code 1. With --right the adapter is changed in
-    ways that keep the meaning, and an accusation gives exit code 1.
+    Shows which requirement catches which mutant. Exit code 1: nothing catches one of them. With --right the adapter is
+    changed in ways that leave it right. Exit code 1: a requirement accuses it.
     """
     if combine and not right:
         raise UsageError("--combine goes with --right")

@@ -38,7 +38,7 @@ Scenarios = Annotated[
         completion.scenarios, "NAME", "Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml)."
     ),
 ]
-OnePath = Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")]
+OnePath = Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="Only this path.")]
 AnyBackend = Annotated[Backend | None, typer.Option(help="What answers. Default: replay with cassettes, else emulate.")]
 ReportsFolder = Annotated[Path | None, typer.Option(metavar="DIR", help="Where reports go. Default: reports.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder with run.ndjson.")]

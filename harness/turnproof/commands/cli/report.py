@@ -16,7 +16,7 @@ def report(
 ) -> Exit | None:
     """Write the reports of a run again.
 
-    A cut run gives reports that are marked as cut, and exit code 3.
+    Reports of an interrupted run say that it was cut, and the exit code is 3.
     """
     from ..._base.folder_lock import locked
     from ...report import certification_json, print_summary, write_reports

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..session_sources.source import Source
 
 sessions = typer.Typer(
-    help="The sessions that an agent keeps: list them, look into one, go on with it, delete it.",
+    help="List, show, resume and delete the sessions of an agent.",
     epilog=(
         "AGENT is an installed name (turnproof list agents) or module:attribute, perhaps with =MODEL. An ID may be its "
         "beginning, or a number as listed: 1 is the newest. Keys come from the environment: TURNPROOF_API_KEY, or the "

@@ -15,10 +15,10 @@ from .options import RunFolder
 def verify(
     folder: RunFolder = Path("reports"),
 ) -> Exit:
-    """Give the verdicts again from the evidence.
+    """Judge a run again from its evidence.
 
-    Checks the digest of every transcript, then runs the same checks over them, and looks for whatever such a run has to
-    hold. Runs no adapter, and opens nothing outside of the folder.
+    Compares the digest of every transcript, runs the same checks over them, and looks for anything that is missing.
+    Runs no adapter, and opens nothing outside the folder.
     """
     from ..._base.foreign_files import refuse_links
     from ...report._inline_text import printable
