@@ -20,6 +20,9 @@ properties.register()
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+SDKS = ("openai", "anthropic", "google_genai", "google.genai", "httpx2")
+"""What the reference adapters have their workers import before anything else, by `Subject.modules`."""
+
 OF_THE_SERVER = ("FORCE_COLOR", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """Variables with which a CI server says how commands are to write into its log."""
 
@@ -47,3 +50,14 @@ def server() -> Iterator[EmulatorServer]:
 
     with EmulatorServer() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def forked_workers() -> None:
+    """Workers are forked from one process that has imported the SDKs, as those of a command are.
+
+    A worker that is spawned takes a second of CPU to import one. `tests/run/driver/test_prefork.py` has both kinds.
+    """
+    from turnproof.run.driver import prefork
+
+    prefork.prepare(SDKS)

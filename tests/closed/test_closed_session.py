@@ -22,6 +22,8 @@ from turnproof.subject import SessionBinding, SessionReply, SessionTurn
 
 from .sessions import CLOSED_OPENAI
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 SCENARIOS = Path(next(iter(turnproof_suites.__path__))) / "scenarios"
 
 

@@ -15,6 +15,8 @@ from turnproof.dialects import dialect
 from turnproof.dialects.catalogue import table_date
 from turnproof.dialects.unlisted_models import LIMITS, AnyModel, derive_facts
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 DIALECTS = (
     "anthropic-messages", "antigravity", "gemini", "gemini-interactions", "ollama", "openai-chat", "openai-responses",
     "zai",

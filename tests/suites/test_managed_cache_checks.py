@@ -20,6 +20,8 @@ from turnproof.scenarios import Scenario, load
 from .build import spoilt
 from .cases import Case, good_runs_hold, status
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 SCENARIO = "cache/managed_expiry"
 
 

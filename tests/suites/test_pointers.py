@@ -33,6 +33,8 @@ from turnproof_suites.mutants import MUTANTS, Rewriting
 
 from .cases import suite
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 ADAPTERS = ("anthropic", "openai", "google_genai")
 """One of each family of wire APIs."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from foreign_service import ForeignService
+from msgspec.structs import replace
 
 from turnproof.commands.certify.campaign import Campaign
 from turnproof.commands.certify.plan import plan, select
@@ -22,6 +23,7 @@ from turnproof.run.backends import Backends, Choice
 from turnproof.run.bindings import resolve_subject
 from turnproof.run.driver import Runner
 from turnproof.run.evidence import EvidenceStore
+from turnproof.scenarios import Scenario
 
 ADAPTER = "openai"
 KEY = "sk-foreign-0123456789abcdef"
@@ -58,22 +60,38 @@ def certify_live(
     path: str | None = None,
     time_limit: float = 20.0,
     adapter: str = ADAPTER,
+    timeout: float | None = None,
 ) -> Measured:
-    """Certify the adapter against the service."""
+    """Certify the adapter against the service. With `timeout`, it waits so many seconds in each scenario."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", service.url)
-    return _certify(adapter, Choice("live"), folder, scenarios, only, path, time_limit)
+    return _certify(adapter, Choice("live"), folder, scenarios, only, path, time_limit, timeout)
 
 
 def certify_recorded(
-    service: ForeignService, monkeypatch: pytest.MonkeyPatch, folder: Path, *, scenarios: Sequence[str]
+    service: ForeignService,
+    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
+    *,
+    scenarios: Sequence[str],
+    timeout: float | None = None,
 ) -> Measured:
     """Record the adapter against the service, and certify it from what was recorded."""
+    monkeypatch.setattr(
+        "turnproof.commands.certify.record.suite_scenarios",
+        lambda suite: _with_timeout(suite_scenarios(suite), timeout),
+    )
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", service.url)
     cassettes = folder / "cassettes"
     record(RecordOptions(ADAPTER, only=tuple(scenarios), out=cassettes, live=True, jobs=1), lambda line: None)
-    return _certify(ADAPTER, Choice("replay", cassettes), folder, scenarios)
+    return _certify(ADAPTER, Choice("replay", cassettes), folder, scenarios, timeout=timeout)
+
+
+def _with_timeout(scenarios: Sequence[Scenario], timeout: float | None) -> list[Scenario]:
+    """The same scenarios, in which the adapter is given this timeout."""
+    own = {} if timeout is None else {"timeout": timeout}
+    return [replace(one, options=one.options | own) for one in scenarios]
 
 
 def _certify(
@@ -84,11 +102,12 @@ def _certify(
     only: Sequence[str] = (),
     path: str | None = None,
     time_limit: float = 20.0,
+    timeout: float | None = None,
 ) -> Measured:
     suite = load_suite()
     subject = resolve_subject(adapter)
     backends = Backends({adapter: choice})
-    every = suite_scenarios(suite)
+    every = _with_timeout(suite_scenarios(suite), timeout)
     chosen = [one for one in every if one.name in scenarios]
     assert len(chosen) == len(scenarios)
     requirements = select(suite, tuple(only), (), ())

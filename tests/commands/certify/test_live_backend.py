@@ -94,9 +94,9 @@ def test_a_service_slower_than_the_time_limit_of_a_scenario_is_nobodys_fault(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     only = ("recovery/turn-survives-a-passing-fault", "errors/silence-ends-the-call")
-    with serving(ForeignService(always="slow", slow=2.5)) as service:
+    with serving(ForeignService(always="slow", slow=0.7)) as service:
         measured = certify_live(
-            service, monkeypatch, tmp_path, scenarios=("faults/stall",), only=only, path="stateless", time_limit=60
+            service, monkeypatch, tmp_path, scenarios=("faults/stall",), only=only, path="stateless", timeout=0.3
         )
     assert {view.transcript.end.how for view in measured.views} == {"service-fault"}
     assert {one.status for one in measured.verdicts.values()} == {Status.INCONCLUSIVE}
@@ -105,8 +105,8 @@ def test_a_service_slower_than_the_time_limit_of_a_scenario_is_nobodys_fault(
 def test_a_recording_that_a_client_left_for_its_time_limit_accuses_nobody(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with serving(ForeignService(troubles=dict.fromkeys(range(4, 16), "pause"), slow=2.5)) as service:
-        measured = certify_recorded(service, monkeypatch, tmp_path, scenarios=("faults/stall",))
+    with serving(ForeignService(troubles=dict.fromkeys(range(4, 16), "pause"), slow=0.7)) as service:
+        measured = certify_recorded(service, monkeypatch, tmp_path, scenarios=("faults/stall",), timeout=0.3)
     assert measured.accused() == {}
     assert {view.transcript.end.how for view in measured.views} == {"service-fault"}
 

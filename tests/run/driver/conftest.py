@@ -14,7 +14,7 @@ HERE = str(Path(__file__).parent)
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
+def runner(forked_workers: None) -> Iterator[Runner]:
     """A runner that finds the adapters of this folder by their module."""
     sys.path.insert(0, HERE)
     with Runner(jobs=1) as opened:

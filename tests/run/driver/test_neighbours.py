@@ -35,7 +35,7 @@ def ends_on_the_page() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[Runner]:
+def place(forked_workers: None) -> Iterator[Runner]:
     """One place, in which the runs of all adapters follow each other."""
     sys.path.insert(0, HERE)
     with Runner(jobs=1, time_limit=4.0) as runner:

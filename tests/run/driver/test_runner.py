@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,9 +69,17 @@ def test_one_changed_character_of_the_script_changes_the_digest(runner: Runner, 
     assert digest(runner.run(spec("PLAIN", "first answer", "second answer!"))) != digest(talk)
 
 
+@pytest.fixture
+def impatient_runner(runner: Runner) -> Iterator[Runner]:
+    """A runner that takes less than the usual twenty seconds of silence for a hung adapter."""
+    with Runner(jobs=1, time_limit=4.0) as opened:
+        yield opened
+
+
 def test_an_adapter_that_hangs_is_reported_as_hung_and_the_next_run_goes_on(
-    runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    impatient_runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    runner = impatient_runner
     hangs = tmp_path / "hangs"
     with monkeypatch.context() as patched:
         patched.setattr(worker_pool, "poller", silent_once(hangs.exists))

@@ -64,7 +64,27 @@ SAMPLE = (
     "chunks-by-word",
 )
 
+SHOWING = (
+    "basics/plain",
+    "basics/text_in_blocks",
+    "faults/refused",
+    "finish/reasons",
+    "media/images_only",
+    "tools/one",
+    "tools/parallel",
+)
+"""What the sample does shows in these scenarios; `nox -s strangers` has all adapters in all of theirs."""
 
+
+@pytest.fixture
+def few_scenarios(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The suite has a few scenarios alone."""
+    few = [one for one in suite_scenarios(load_suite()) if one.name in SHOWING]
+    assert len(few) == len(SHOWING)
+    monkeypatch.setattr("turnproof.commands.certify.right.suite_scenarios", lambda suite: few)
+
+
+@pytest.mark.usefixtures("few_scenarios")
 def test_a_sample_is_accused_of_nothing_and_changes_what_goes_over_the_wire(capsys: pytest.CaptureFixture[str]) -> None:
     code = right(MutantsOptions(adapter="openai", only=SAMPLE, json=True))
     rows = json.loads(capsys.readouterr().out)
@@ -74,6 +94,7 @@ def test_a_sample_is_accused_of_nothing_and_changes_what_goes_over_the_wire(caps
     assert all(row["changed"] > 0 for row in rows)
 
 
+@pytest.mark.usefixtures("few_scenarios")
 def test_what_evidence_does_not_have_needs_no_run_that_differs(capsys: pytest.CaptureFixture[str]) -> None:
     code = right(MutantsOptions(adapter="openai", only=("calls-in-a-loop",)))
     assert code == Exit.OK
@@ -115,7 +136,7 @@ def test_their_requests_are_legal_by_what_the_vendor_publishes(subject: str, sho
     names = [name for name, one in RIGHT.items() if one.applies_to(shown, "stateless") and _speaks(subject, one)]
     specs = [RunSpec(subject, scenario, RunKey(shown, "stateless", "batch"), name) for name in (None, *names)]
     illegal: dict[str | None, list[Illegality]] = {}
-    with Runner(jobs=2) as runner:
+    with Runner(in_process=True) as runner:
         runner.run_all(specs, lambda spec, transcript: illegal.update({spec.mutant: _illegal(transcript)}))
     own = {place.reason for place in illegal[None]}
     for mutant, places in illegal.items():

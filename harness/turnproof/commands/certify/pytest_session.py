@@ -11,7 +11,7 @@ import pytest
 from ...judge.requirements import load_suite
 from ...run.backends import Backends, choose_backend
 from ...run.bindings import resolve_subject
-from ...run.driver import Runner
+from ...run.driver import Runner, prefork
 from ...run.evidence import EvidenceStore
 from .campaign import Campaign
 from .control import certify_controls, control_problem
@@ -24,6 +24,7 @@ def open_campaign(adapters: Sequence[str], only: Sequence[str], config: pytest.C
     """The plugin object that adds the items. The runner and its evidence end with the pytest session."""
     suite = load_suite()
     subjects = {spec: resolve_subject(spec) for spec in adapters}
+    prefork.prepare(dict.fromkeys(module for subject in subjects.values() for module in subject.modules))
     requirements = select(suite, only, (), ())
     scenarios = suite_scenarios(suite)
     the_plan = plan(subjects, suite, scenarios, requirements)
