@@ -96,9 +96,9 @@ def test_a_sample_is_accused_of_nothing_and_changes_what_goes_over_the_wire(caps
 
 @pytest.mark.usefixtures("few_scenarios")
 def test_what_evidence_does_not_have_needs_no_run_that_differs(capsys: pytest.CaptureFixture[str]) -> None:
-    code = right(MutantsOptions(adapter="openai", only=("calls-in-a-loop",)))
+    code = right(MutantsOptions(adapter="openai", only=("calls-in-a-thread",)))
     assert code == Exit.OK
-    assert re.search(r"✓ calls-in-a-loop: \d+ runs, and evidence does not have what differs", capsys.readouterr().out)
+    assert re.search(r"✓ calls-in-a-thread: \d+ runs, and evidence does not have what differs", capsys.readouterr().out)
 
 
 class _Speaker:
