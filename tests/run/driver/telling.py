@@ -13,7 +13,7 @@ from turnproof.messages import ProviderResponse
 from turnproof.provider import Binding, Capabilities
 from turnproof.run.project_folder import project_folder
 
-SEEN = ("TOLD_EARLY", "TOLD_LATE", "TURNPROOF_NURSERY")
+SEEN = ("TOLD_EARLY", "TOLD_LATE", "TURNPROOF_PREFORK")
 
 
 class Telling(Plain):  # type: ignore[misc]

@@ -21,7 +21,7 @@ from multiprocessing.context import BaseContext
 from ..._base.environment import environment_with
 from ..._base.secrets import is_secret_name
 
-HANDED_OVER = "TURNPROOF_NURSERY"
+HANDED_OVER = "TURNPROOF_PREFORK"
 """The environment variable that tells a new fork server what to import, and from where. No worker sees it."""
 
 _is_started = False
