@@ -467,3 +467,10 @@ def test_a_service_that_calls_a_tool_by_a_name_that_nobody_offered_accuses_no_ad
     ):
         assert status(requirement, good) is Status.HELD
         assert status(requirement, view) is Status.HELD, requirement
+
+
+@pytest.mark.parametrize(
+    "requirement", ["a-running-answer-is-taken-up", "a-cancelled-answer-is-cancelled-at-the-service"]
+)
+def test_a_conversation_that_is_created_first_is_no_question_about_an_answer(requirement: str) -> None:
+    assert status(f"stored/{requirement}", view_of("in_background", conversation=True)) is Status.HELD

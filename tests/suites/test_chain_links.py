@@ -131,10 +131,3 @@ def test_an_answer_that_a_repeated_request_got_whole_is_no_failed_one() -> None:
     found = links(view)
     assert list(broken_names(view, found[2])) == [names[1]]
     assert broken_names(view, found[3]) == {}
-
-
-@pytest.mark.parametrize(
-    "requirement", ["a-running-answer-is-taken-up", "a-cancelled-answer-is-cancelled-at-the-service"]
-)
-def test_a_conversation_that_is_created_first_is_no_question_about_an_answer(requirement: str) -> None:
-    assert status(f"stored/{requirement}", view_of("in_background", conversation=True)) is Status.HELD
