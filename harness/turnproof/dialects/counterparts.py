@@ -120,10 +120,13 @@ class Counterparts:
         return turn if any(each.kind == "media" and _media_key_of(each) in attached for each in turn) else []
 
     def _is_told_behind(self, held: ToolResult, sent: ToolResult) -> bool:
-        """Whether the text of a result stands behind the results, beside what a tool has attached."""
-        if not isinstance(held.result, str) or held.result == sent.result:
+        """Whether a result stands behind the results, as a text beside what a tool has attached."""
+        if held.result == sent.result:
             return False
-        return any(each.text.strip() == held.result.strip() != "" for each in self._around_attachments(sent))
+        turn = self._around_attachments(sent)
+        if held.result is None:
+            return bool(turn)  # words in its place say where the rest is
+        return any(_tells(each.text, held.result) for each in turn if each.text.strip())
 
     def _is_label(self, atom: Atom) -> bool:
         """Whether a text on the wire goes with what a tool has attached: a few words in front of it, beside the id of a
@@ -133,7 +136,7 @@ class Counterparts:
             if isinstance(result, ToolResult):
                 text = text.replace(result.call_id, "")
         results = [each.part.result for each in self.held if isinstance(each.part, ToolResult)]
-        return bool(turn) and (len(text) <= _LABEL or atom.text in results)
+        return bool(turn) and (len(text) <= _LABEL or any(_tells(atom.text, result) for result in results))
 
     def _failure_text(self, held: ToolResult, sent: ToolResult) -> ToolResult:
         """A failure that was told with words around what is held, as if it were told in these alone."""
@@ -180,6 +183,11 @@ class Counterparts:
             self.report("invented", f"{atom.path}.provider_data", ours, theirs, violation=True)
         if held.text != sent.text:
             self.report("lost-signature", f"{atom.path}.text", held.text, sent.text, violation=ours is not None)
+
+
+def _tells(text: str, result: JSON) -> bool:
+    """Whether a text is this result: a text as it is, any other value as JSON."""
+    return text.strip() == result.strip() if isinstance(result, str) else parses_to(text, result)
 
 
 def _calls(row: Sequence[Atom]) -> list[FunctionCall]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 from suites.build import RunBuilder, response_with, scripted, spoilt
 from suites.cases import suite
@@ -12,7 +13,7 @@ from turnproof.commands.reproduce.question import Question, question_of
 from turnproof.commands.reproduce.run_findings import UnreproducibleError
 from turnproof.judge.requirements import judge
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason
+from turnproof.messages import FinishReason, FunctionCall, Text, ToolSchema
 from turnproof.run.tracebacks import Raised
 from turnproof.run.transcript import Failed, Response, WireResponse
 
@@ -45,6 +46,25 @@ def test_what_the_adapter_makes_of_the_apis_own_finish_word_is_not_the_librarys(
     view = spoilt(answered(), Response, response_with(finish_reason=FinishReason.SAFETY, raw_finish="end_turn"))
     with pytest.raises(UnreproducibleError, match="own finish word"):
         question("core/finish-reason-says-why", view)
+
+
+def test_a_call_that_is_missing_from_the_answer_is_looked_for_among_the_calls() -> None:
+    """Two blocks were open at once, and the pieces of both went to the last one."""
+    calls = [FunctionCall("a", "read", {"bed": "3"}), FunctionCall("b", "read", {"bed": "4"})]
+    tools = (ToolSchema("read", "Read", {"type": "object"}),)
+    builder = RunBuilder(scripted(["I look.", *calls], user="Beds?"), tools=tools).turn("Beds?")
+    view = builder.call("I look.", *calls, fault="respelled").end().view()
+    view = spoilt(view, Response, response_with(parts=(Text("I look."), calls[1])))
+    found = missing_call(view)
+    assert (found.sight, found.steps) == ("answer", ("calls",))
+    assert found.observed == [["read", {"bed": "4"}]]
+
+
+def missing_call(view: View) -> Question:
+    (finding, *_) = judge(suite().catalogue["tools/parallel-calls-stay-apart"], "stateless", [view]).findings
+    place = replace(finding.place, pointer="/parts")
+    lost = replace(finding, place=place, expected={"bed": "3"}, observed=UNSET)
+    return question_of(lost, view.transcript, view.dialect, own_types=False, kinds=KINDS)
 
 
 def refused(error: str, *classes: str) -> View:

@@ -85,6 +85,8 @@ def answer_member(response: ProviderResponse, finding: Finding, text: str) -> tu
             finding.observed is UNSET and isinstance(finding.expected, str) and not response.text
         ):
             return ("text",)
+        case () | ("parts", *_) if finding.observed is UNSET and isinstance(finding.expected, dict | list):
+            return ("calls",)  # the arguments of a call that the library did not return
         case () | ("parts", *_) if response.calls and isinstance(finding.observed, list | int):
             return None if _are_kinds(finding.observed) else ("calls",)
     return None

@@ -296,7 +296,7 @@ class _AccusedRun:
         response = self._returned(self.place.call)
         if response is None:
             return None
-        if self.finding.code == "core/answering-model-is-named/missing" and not self.own_types:
+        if self.finding.code.startswith("core/answering-model-is-named/") and not self.own_types:
             name = str(self.finding.expected)
             return Question("unnamed", self.place.call, self.place.probe, name, ("whole",), whole=True)
         if self.finding.code.rpartition("/")[2] == "returned" and not self.place.pointer:
