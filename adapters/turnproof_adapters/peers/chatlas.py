@@ -79,7 +79,7 @@ class Chatlas:
 
     def _turns(self, history: Sequence[Message], system: Any) -> list[Any]:
         written = self._messages.write(history, system)
-        turns = [getattr(chatlas._turn, name)([*map(_made, contents)]) for name, contents in written]
+        turns = [getattr(chatlas._turn, name)([*map(_content_of, contents)]) for name, contents in written]
         return list(normalize_turns_for_provider(turns))
 
     def _response(self, turn: Any) -> ProviderResponse:
@@ -101,12 +101,12 @@ class Chatlas:
         return TokenUsage(fresh + read, output, fresh + read + output, read)
 
 
-def _made(written: Any) -> Any:
+def _content_of(written: Any) -> Any:
     """A content, or what stands in one."""
     if is_content(written):
         name, arguments = written
-        return getattr(chatlas._content, name)(**{key: _made(value) for key, value in arguments.items()})
-    return [*map(_made, written)] if isinstance(written, list) else written
+        return getattr(chatlas._content, name)(**{key: _content_of(value) for key, value in arguments.items()})
+    return [*map(_content_of, written)] if isinstance(written, list) else written
 
 
 def _tell(content: Any, listeners: Mapping[str, Any]) -> None:
