@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from turnproof.dialects.base import WireAnswer
 from turnproof.dialects.contract import Dialect
-from turnproof.errors import TransportError
+from turnproof.errors import OverloadedError, TransportError
 from turnproof.judge.finding import Compared, Side
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
@@ -38,11 +38,13 @@ _NO_TRANSPORT_ERROR = finding(
 
 @check("errors/broken-connections-are-transport-errors")
 def broken_connections_are_transport_errors(view: View) -> Findings:
-    """Reset before the headers, cut in mid stream, or silent: one class for all of them."""
+    """Reset before the headers, cut in mid stream, or silent: one class for all of them. Where the server closes the
+    connection in order and its stream lacks the end, the server may be to blame as well."""
     for call, failed in failures(view):
         if call.fault not in SOCKET_FAULTS:
             continue
-        if is_one_of(failed, TransportError):
+        is_servers = call.fault == "no-end" and failed.status is None
+        if is_one_of(failed, TransportError, *([OverloadedError] if is_servers else [])):
             yield Compared(f"connections broken by {call.fault}")
         else:
             yield _NO_TRANSPORT_ERROR.of_error(

@@ -379,3 +379,19 @@ def test_a_service_that_advises_another_attempt_is_believed() -> None:
 
     assert status("errors/lasting-failures-are-not-retryable", again) is Status.VIOLATED
     assert status("errors/lasting-failures-are-not-retryable", advised(again, "true")) is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("view", "name", "expected"),
+    [
+        (no_end(), "OverloadedError", Status.HELD),
+        (no_end(), "RateLimitError", Status.VIOLATED),
+        (cut_off("reset"), "OverloadedError", Status.VIOLATED),
+    ],
+    ids=["in-order", "in-order-by-another-name", "reset"],
+)
+def test_a_stream_that_the_server_ends_in_order_without_its_end_may_be_the_servers_failure(
+    view: View, name: str, expected: Status
+) -> None:
+    requirement = "errors/broken-connections-are-transport-errors"
+    assert status(requirement, raised(name, "ProviderError")(view)) is expected
