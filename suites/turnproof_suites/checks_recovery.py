@@ -34,6 +34,9 @@ def _attempts(view: View) -> Iterator[tuple[TurnView, ProviderCall, ProviderCall
                 yield turn, first, second
 
 
+_OTHER_FORMS = frozenset({"split", "drip", "comment", "respelled", "merged", "compressed"})
+"""What a scenario may do to an answer that arrives whole: nothing fails there, and what does has another reason."""
+
 _NOT_SURVIVED = finding(
     "recovery/turn-survives-a-passing-fault/no-answer",
     "A turn with a passing fault did not end with an answer.",
@@ -46,7 +49,8 @@ _NOT_SURVIVED = finding(
 def turn_survives_a_passing_fault(view: View) -> Findings:
     """What the scenario lets go wrong once goes well the second time."""
     for turn in view.turns:
-        if turn.script is None or not turn.script.faults or turn.expected != "answer" or turn.ended is None:
+        faults = {fault.kind for fault in turn.script.faults} - _OTHER_FORMS if turn.script is not None else set()
+        if not faults or turn.expected != "answer" or turn.ended is None:
             continue
         if turn.ended.outcome == "error" and _other_words(turn):
             continue  # the user has been shown text that this answer does not begin with: it cannot be gone on with
@@ -60,7 +64,7 @@ def turn_survives_a_passing_fault(view: View) -> Findings:
                 turn.at_event(turn.ended, "outcome") if failed is None else view.at_event(failed, "error"),
                 expected="answer",
                 observed=turn.ended.outcome,
-                faults=", ".join(sorted({fault.kind for fault in turn.script.faults})),
+                faults=", ".join(sorted(faults)),
                 failure=failure(turn),
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from msgspec.structs import replace
@@ -154,15 +154,19 @@ def test_text_that_a_broken_stream_never_carried_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "expected"),
-    [(None, Status.INCONCLUSIVE), ("compressed", Status.VIOLATED)],
-    ids=["before the fault came", "behind the fault"],
+    ("kind", "came", "expected"),
+    [
+        ("idle-close", False, Status.INCONCLUSIVE),
+        ("idle-close", True, Status.VIOLATED),
+        ("compressed", True, Status.INCONCLUSIVE),
+    ],
+    ids=["before the fault came", "behind the fault", "behind an answer in another form"],
 )
-def test_a_refused_request_is_no_want_of_recovery_where_the_fault_had_not_come(
-    fault: str | None, expected: Status
+def test_a_refused_request_is_no_want_of_recovery_where_no_fault_had_come(
+    kind: Literal["idle-close", "compressed"], came: bool, expected: Status
 ) -> None:
     rule = {"rule": "anthropic-messages/empty-text", "evidence": "ISSUE", "status": 400, "path": "$", "enforced": True}
-    builder = RunBuilder(scripted(["Dry."], user="Bed 3?", faults=(Fault("compressed"),))).turn("Bed 3?")
-    builder.call("Dry.", fault=fault, returns=False).failed(error("InvalidRequestError"))
+    builder = RunBuilder(scripted(["Dry."], user="Bed 3?", faults=(Fault(kind),))).turn("Bed 3?")
+    builder.call("Dry.", fault=kind if came else None, returns=False).failed(error("InvalidRequestError"))
     view = spoilt(builder.end("error").view(), WireRequest, lambda event: replace(event, findings=(rule,)))
     assert status("recovery/turn-survives-a-passing-fault", view) is expected

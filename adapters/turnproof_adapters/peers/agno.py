@@ -135,11 +135,12 @@ def _binding(service: Service, opener: Callable[..., Any], **claims: Any) -> Bin
         AgnoCalls(service.dialect, named_errors(KINDS.items())),
         finish_reasons=False,
         part_order=False,
+        pair_repair=False,
         separate_thoughts=False,
         **claims,
     )
 
 
-ANTHROPIC = _binding(services.ANTHROPIC, claude, thinking=True)
+ANTHROPIC = _binding(services.ANTHROPIC, claude, thinking=True, early_usage=False)
 OPENAI = _binding(services.OPENAI, _openai)
-GEMINI = _binding(services.GEMINI, _gemini, thinking=True)
+GEMINI = _binding(services.GEMINI, _gemini, thinking=True, early_usage=False)

@@ -113,11 +113,12 @@ def _binding(service: Service, **claims: Any) -> Binding:
         AnyLLMCalls(service.name, service.dialect, named_errors(ERRORS)),
         # A message has no order of text and calls, and one text for all its thinking.
         part_order=False,
+        pair_repair=False,
         separate_thoughts=False,
         **claims,
     )
 
 
-ANTHROPIC = _binding(services.ANTHROPIC, thinking=True)
+ANTHROPIC = _binding(services.ANTHROPIC, thinking=True, early_usage=False, finish_words=False)
 OPENAI = _binding(services.OPENAI)
-GEMINI = _binding(services.GEMINI, thinking=True)
+GEMINI = _binding(services.GEMINI, thinking=True, finish_words=False)

@@ -112,9 +112,10 @@ def _binding(service: Service, opener: Callable[[Endpoint], Any], **claims: Any)
         AdkCalls(service.dialect),
         thinking=True,
         result_images=True,
+        pair_repair=False,
         **claims,
     )
 
 
-ANTHROPIC = _binding(services.ANTHROPIC, _anthropic, image_urls=False)
+ANTHROPIC = _binding(services.ANTHROPIC, _anthropic, image_urls=False, early_usage=False, finish_words=False)
 GEMINI = _binding(services.GEMINI, _gemini)

@@ -131,10 +131,13 @@ def _binding(service: Service, opener: Callable[..., Any], package: str, **claim
         HaystackCalls(service.dialect),
         image_urls=False,
         part_order=False,  # a message has one text, in front of its calls
+        finish_words=False,
         **claims,
     )
 
 
-ANTHROPIC = _binding(services.ANTHROPIC, _anthropic, "anthropic-haystack", thinking=True, result_images=True)
-OPENAI = _binding(services.OPENAI, _openai, "haystack-ai")
+ANTHROPIC = _binding(
+    services.ANTHROPIC, _anthropic, "anthropic-haystack", thinking=True, result_images=True, pair_repair=False
+)
+OPENAI = _binding(services.OPENAI, _openai, "haystack-ai", pair_repair=False)
 GEMINI = _binding(services.GEMINI, _gemini, "google-genai-haystack", thinking=True, separate_thoughts=False)

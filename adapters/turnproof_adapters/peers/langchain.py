@@ -152,6 +152,7 @@ def _binding(service: Service, chat_model: ChatModel, **claims: Any) -> Binding:
         lambda endpoint: LangChain(endpoint, chat_model, service.dialect),
         chat_model.packages[0],
         LangChainCalls(chat_model, service.dialect, named_errors(ERRORS)),
+        pair_repair=False,
         **claims,
     )
 
@@ -161,6 +162,7 @@ ANTHROPIC = _binding(
     ChatModel("langchain_anthropic", "ChatAnthropic", ("langchain-anthropic", "anthropic"), {"stream_usage": True}),
     thinking=True,
     result_images=True,
+    early_usage=False,
 )
 OPENAI = _binding(
     services.OPENAI,

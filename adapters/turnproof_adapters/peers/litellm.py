@@ -125,10 +125,12 @@ def _binding(service: Service, **claims: Any) -> Binding:
         "litellm",
         LiteLLMCalls(service.name, service.dialect, named_errors(ERRORS)),
         part_order=False,  # a message has no order of text and calls
+        finish_words=False,
+        pair_repair=False,
         **claims,
     )
 
 
-ANTHROPIC = _binding(services.ANTHROPIC, thinking=True, result_images=True)
+ANTHROPIC = _binding(services.ANTHROPIC, thinking=True, result_images=True, early_usage=False)
 OPENAI = _binding(services.OPENAI)
-GEMINI = _binding(services.GEMINI, thinking=True)
+GEMINI = _binding(services.GEMINI, thinking=True, early_usage=False)

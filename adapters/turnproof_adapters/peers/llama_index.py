@@ -114,6 +114,7 @@ def _binding(service: Service, package: str, **claims: Any) -> Binding:
         f"llama-index-llms-{package}",
         LlamaIndexCalls(service.dialect),
         image_urls=False,
+        pair_repair=False,
         **claims,
     )
 

@@ -97,9 +97,12 @@ def _binding(service: Service, opener: Callable[..., Any], package: str, **claim
         lambda endpoint: Llm(endpoint, opener, service.dialect),
         package,
         LlmCalls(service.dialect),
+        pair_repair=False,
         **claims,
     )
 
 
-ANTHROPIC = _binding(services.ANTHROPIC, _anthropic, "llm-anthropic", thinking=True, opaque_thinking=True)
+ANTHROPIC = _binding(
+    services.ANTHROPIC, _anthropic, "llm-anthropic", thinking=True, opaque_thinking=True, early_usage=False
+)
 OPENAI = _binding(replace(services.OPENAI, model="gpt-4.1-mini"), _openai, "llm", part_order=False)

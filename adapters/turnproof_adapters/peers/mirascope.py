@@ -102,6 +102,7 @@ def _binding(service: Service, opener: Callable[..., Any], **claims: Any) -> Bin
         lambda endpoint: Mirascope(endpoint, opener, service.dialect),
         "mirascope",
         MirascopeCalls(service.dialect),
+        pair_repair=False,
         **claims,
     )
 

@@ -131,7 +131,7 @@ class PydanticAI:
 
 
 claimed: Any = dict.fromkeys(CLAIMS.split(), True)
-CAPABILITIES = provider.Capabilities(**claimed)
+CAPABILITIES = provider.Capabilities(**claimed, pair_repair=False)
 BINDING = provider.Binding(
     "pydantic-ai", DIALECT, MODEL, CAPABILITIES, PydanticAI, package="pydantic-ai-slim", reproducer=PydanticAICalls()
 )

@@ -106,10 +106,11 @@ def _binding(service: Service, opener: Callable[..., Any], **claims: Any) -> Bin
         "strands-agents",
         StrandsCalls(service.name, service.dialect),
         image_urls=False,
+        pair_repair=False,
         **claims,
     )
 
 
-ANTHROPIC = _binding(services.ANTHROPIC, _anthropic, thinking=True, result_images=True)
-OPENAI = _binding(services.OPENAI, _openai)
-GEMINI = _binding(services.GEMINI, _gemini, thinking=True)
+ANTHROPIC = _binding(services.ANTHROPIC, _anthropic, thinking=True, result_images=True, early_usage=False)
+OPENAI = _binding(services.OPENAI, _openai, finish_words=False)
+GEMINI = _binding(services.GEMINI, _gemini, thinking=True, early_usage=False, finish_words=False)

@@ -21,8 +21,9 @@ class Capabilities:
     connection holds the chain; `chain_deletion` that such a path deletes at the service what its conversation left,
     where its policy says so (`turnproof.chains.ChainedProvider`). `background` says that calls can be answered in the
     background of the service (`turnproof.background_answers.BackgroundProvider`). `window` is how much of the
-    conversation before the running turn a session or an agent sends at the most: `6 messages`, `3 turns`, or `none` for
-    all of it. `wire` is no claim: it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
+    conversation before the running turn a session or an agent sends at the most: `6 messages`, `6 items`, `3 turns`, or
+    `none` for all of it. `wire` is no claim: it holds the traits of the wire API (`Dialect.traits`), which turnproof
+    fills in.
 
     The fields from `usage` on (`ASSUMED`) are claimed unless they are set to False:
 

@@ -18,14 +18,19 @@ class SourceFiles:
 
     def __init__(self) -> None:
         self._stamps: dict[Path, _Stamp | None] = {}
+        self._modules: set[str] = set()
 
     def note(self) -> None:
         """Note the files of modules that were imported since the last time. A module is the project's if its file is in
         the command's folder, and not in an environment there."""
+        new = sys.modules.keys() - self._modules  # thousands are imported, and this is done for each run
+        if not new:
+            return
+        self._modules |= new
         root = Path(project_folder())
-        for module in list(sys.modules.values()):
-            file = getattr(module, "__file__", None)
-            if isinstance(file, str) and (path := Path(file)) not in self._stamps and _is_own(path, root):
+        for name in new:
+            file = getattr(sys.modules.get(name), "__file__", None)
+            if isinstance(file, str) and _is_own(path := Path(file), root):
                 self._stamps[path] = _stamp(path)
 
     def changed(self) -> str:

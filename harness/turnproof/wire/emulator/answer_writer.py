@@ -28,7 +28,8 @@ from .server_run import Arrived, Exchange, ServerRun
 
 _PLACED = frozenset({"truncate", "reset", "stall", "garbage", "error-event"})
 """Faults that happen at one event of an answer."""
-_POLL = 0.002
+_POLL, _SELDOM, _SHARE = 0.002, 0.02, 0.02
+"""Seconds between two looks: at first, at the most, and as a part of the time that it takes already."""
 _AWAKE = 0.1
 """Seconds that count at most between two looks: where the machine stood still for longer, so did the client."""
 GRACE = 1.5
@@ -340,13 +341,13 @@ class _TimedOutError(Exception):
 
 
 async def _until(limit: float) -> AsyncIterator[None]:
-    """Look again and again, for so many seconds. The last look is behind the limit, when everything has been heard that
-    had arrived by then."""
+    """Look again and again, for so many seconds: the longer it takes, the less often. The last look is behind the
+    limit, when everything has been heard that had arrived by then."""
     left = limit
     while left > 0:
         yield
         before = time.monotonic()
-        await asyncio.sleep(_POLL)
+        await asyncio.sleep(min(max(_POLL, (limit - left) * _SHARE), _SELDOM, left))
         left -= min(time.monotonic() - before, _AWAKE)
     yield
 
