@@ -53,7 +53,8 @@ def choose(files: Sequence[Path]) -> None:
         share = step.detected / len(every)
         print(f"{step.scenario:44} {step.new:5} {step.detected:9} {share:7.1%} {step.seconds:8.2f}")
     suite = load_suite()
-    default = {one.name for one in suite_scenarios(suite) if one.is_in(DEFAULT_DEPTH)} & scenes.seconds.keys()
+    quick = {one.name: one for one in suite_scenarios(suite) if one.is_in(DEFAULT_DEPTH)}
+    default = {name for name, one in quick.items() if quick.keys().isdisjoint(one.unless)} & scenes.seconds.keys()
     print_default(scenes, default)
     more = max(
         scenes.seconds.keys() - default,

@@ -38,6 +38,13 @@ def test_there_are_many_and_a_quick_run_of_an_adapter_has_few_enough() -> None:
         assert 1 <= sum(len(one.modes) for one in of_some_services if trait in one.features) <= 28
 
 
+def test_a_scenario_gives_way_to_one_of_the_default_depth_that_needs_more() -> None:
+    for scenario in SCENARIOS.values():
+        for other in map(SCENARIOS.__getitem__, scenario.unless):
+            assert other.is_in(DEFAULT_DEPTH), scenario.name
+            assert set(scenario.features) < set(other.features), scenario.name
+
+
 def test_what_only_sessions_run_is_little_more() -> None:
     """And has something in it that no adapter is asked for."""
     for_sessions = [scenario for scenario in SCENARIOS.values() if scenario.subject == "session"]

@@ -91,7 +91,7 @@ FEATURES: Final = tuple(field.name for field in fields(Capabilities))
 CACHES: Final = ("explicit", "managed", "implicit")
 
 _KEYS: Final = (
-    "name", "title", "subject", "depth", "modes", "features", "probes", "options", "cache", "debug_logs",
+    "name", "title", "subject", "depth", "unless", "modes", "features", "probes", "options", "cache", "debug_logs",
     "keep_turns", "system", "enrich", "watched", "tools", "results", "given", "sweep", "origin", "turns",
 )  # fmt: skip
 MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
@@ -164,6 +164,9 @@ def _scenario(spot: LocatedValue, name: str) -> Scenario:
         debug_logs=debug is not None and debug.flag(),
         probes=probes.choices(PROBES) if (probes := spot.get("probes")) else (),
         depth=depth.choice(DEPTHS) if (depth := spot.get("depth")) else DEFAULT_DEPTH,
+        unless=tuple(one.nonempty_text("a scenario") for one in others.one_or_many())
+        if (others := spot.get("unless"))
+        else (),
         keep_turns=keep.integer(1) if keep else 2,
         subject=subject.choice(SUBJECTS) if (subject := spot.get("subject")) else "adapter",
         sweep=read_sweep(sweep, turns) if (sweep := spot.get("sweep")) else None,

@@ -373,23 +373,22 @@ class Swept(msgspec.Struct, frozen=True):
 class Scenario(msgspec.Struct, frozen=True):
     """A whole conversation. `features` name the capabilities it needs; an adapter that lacks one skips it, visibly.
 
-    `modes` says whether it runs streamed, in one piece, or both. `options` go to the endpoint (`thinking`,
-    `max_tokens`, `timeout`), but for `context_tokens`: it narrows the service's window for this run, so that a prompt
-    can be too long without being large. `probes` re-send the run's calls afterwards on a fresh object, in reverse
-    order, from several threads, in event loops that come and go, or with a cancel token that is set already, on both
-    paths; `broken` sends the last one with a history that no API accepts, and `helpers` has the adapter count and
-    serialise the messages of each; `other-model` has one object that owns the history answer twice, by another model
-    the second time, and `other-key` one that is given another key in between; `deletion` has one delete its
-    conversation at the service, while a fork of it goes on; `background` has an answer in the background taken up by an
-    object that did not ask for it, and another one cancelled; `broken-stream` has the stream of one break twice;
-    `shutdown` counts the connections that are open behind
-    it.
-    `cache` says whether the session uses the binding's cache plugin. `debug_logs` says that the application logs at
-    level DEBUG. `keep_turns` is how many turns a collection leaves. `given` is a conversation that was held elsewhere:
-    the session goes on from it, and no model of this run has signed anything in it. A scenario whose `subject` is
-    `session` or `agent` tells these apart, and adapters not: they are certified without it. `origin` is where its
-    recorded answers come from. `enrichers` change each text that the user says. `watched`: the events of its agents are
-    recorded.
+    `modes` says whether it runs streamed, in one piece, or both. At the default depth it is run only `unless` the
+    subject is run with one of those scenarios, which show the same of a subject that claims more. `options` go to the
+    endpoint (`thinking`, `max_tokens`, `timeout`), but for `context_tokens`: it narrows the service's window for this
+    run, so that a prompt can be too long without being large. `probes` re-send the run's calls afterwards on a fresh
+    object, in reverse order, from several threads, in event loops that come and go, or with a cancel token that is set
+    already, on both paths; `broken` sends the last one with a history that no API accepts, and `helpers` has the
+    adapter count and serialise the messages of each; `other-model` has one object that owns the history answer twice,
+    by another model the second time, and `other-key` one that is given another key in between; `deletion` has one
+    delete its conversation at the service, while a fork of it goes on; `background` has an answer in the background
+    taken up by an object that did not ask for it, and another one cancelled; `broken-stream` has the stream of one
+    break twice; `shutdown` counts the connections that are open behind it. `cache` says whether the session uses the
+    binding's cache plugin. `debug_logs` says that the application logs at level DEBUG. `keep_turns` is how many turns a
+    collection leaves. `given` is a conversation that was held elsewhere: the session goes on from it, and no model of
+    this run has signed anything in it. A scenario whose `subject` is `session` or `agent` tells these apart, and
+    adapters not: they are certified without it. `origin` is where its recorded answers come from. `enrichers` change
+    each text that the user says. `watched`: the events of its agents are recorded.
     """
 
     name: str
@@ -405,6 +404,7 @@ class Scenario(msgspec.Struct, frozen=True):
     debug_logs: bool = False
     probes: tuple[Probe, ...] = ()
     depth: Depth = DEFAULT_DEPTH
+    unless: tuple[str, ...] = ()
     keep_turns: int = 2
     subject: SubjectKind = "adapter"
     sweep: Swept | None = None

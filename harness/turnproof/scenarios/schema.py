@@ -73,6 +73,7 @@ def _scenario_keys() -> Schema:
         "title": _NONEMPTY,
         "subject": _words(SUBJECTS),
         "depth": _words(DEPTHS),
+        "unless": _one_or_many(_NONEMPTY),
         "modes": _one_or_many(_words(MODES), minItems=1, uniqueItems=True),
         "features": _list({"type": "string", "pattern": features}, uniqueItems=True),
         "probes": _one_or_many(_words(PROBES), uniqueItems=True),

@@ -7,10 +7,13 @@ from collections import Counter
 
 import pytest
 
+from turnproof._base.depth import Depth
 from turnproof.commands.certify.engine import left_out_talk
-from turnproof.commands.certify.plan import Plan, select
+from turnproof.commands.certify.plan import Plan, plan, select
+from turnproof.commands.certify.scenarios import chosen_scenarios, suite_scenarios
 from turnproof.errors import CatalogueError
 from turnproof.judge.requirements import load_suite
+from turnproof.run.bindings import resolve_subject
 
 SUITE = load_suite()
 UNLISTED = "tools/call-ids-are-kept"
@@ -59,3 +62,25 @@ def test_many_subjects_share_a_line() -> None:
 
 def test_nothing_left_out_is_nothing_to_say() -> None:
     assert left_out_talk(Plan((), ())) == []
+
+
+@pytest.mark.parametrize(
+    ("claimed", "depth", "patterns", "expected"),
+    [
+        (True, "quick", (), {"tools/parallel"}),
+        (False, "quick", (), {"tools/one"}),
+        (True, "full", (), {"tools/one", "tools/parallel"}),
+        (True, "quick", ("tools/one",), {"tools/one"}),
+    ],
+    ids=["who claims more", "who claims less", "at full depth", "by its name"],
+)
+def test_a_scenario_in_whose_place_another_one_is_run_is_for_who_claims_less(
+    claimed: bool, depth: Depth, patterns: tuple[str, ...], expected: set[str]
+) -> None:
+    subject = resolve_subject("openai")
+    less = dataclasses.replace(subject.claims(), parallel_tools=claimed)
+    subject = dataclasses.replace(subject, adapter=dataclasses.replace(subject.adapter, capabilities=less))
+    scenarios = chosen_scenarios(suite_scenarios(SUITE), patterns)
+    found = plan({"openai": subject}, SUITE, scenarios, SUITE.requirements, depth=depth)
+    names = {run.key.scenario for run in found.runs}
+    assert names & {"tools/one", "tools/parallel"} == expected

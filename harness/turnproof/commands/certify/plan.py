@@ -134,6 +134,8 @@ def plan(
                 items.append(Item(spec, requirement, "parity"))
         looks_at = partial(_shows, suite, indexed, subject.dialect) if showing else Requirement.looks_at
         meant = [scenario for scenario in every if scenario.subject in ("adapter", subject.kind)]
+        if depth == DEFAULT_DEPTH:
+            meant = _without_spare(meant, claims, subject.operations)
         considered[spec] = len(meant)
         for scenario in meant:
             if lacking := lacking_for(scenario, claims, subject.operations):
@@ -141,6 +143,12 @@ def plan(
             elif any(looks_at(requirement, scenario.name) for requirement in judged):
                 runs += _runs(spec, scenario, paths, claims.streaming)
     return Plan(tuple(items), tuple(runs), considered, left_out)
+
+
+def _without_spare(scenarios: Sequence[Scenario], claims: Capabilities, operations: Collection[str]) -> list[Scenario]:
+    """The scenarios without those in whose place the subject runs another one."""
+    fitting = {scenario.name for scenario in scenarios if not lacking_for(scenario, claims, operations)}
+    return [scenario for scenario in scenarios if fitting.isdisjoint(scenario.unless)]
 
 
 def in_part(requirements: Sequence[Requirement], suite: Suite, kind: SubjectKind) -> bool:
