@@ -42,6 +42,7 @@ class MutantRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     capability: tuple[str, ...] = ()
     fails: Failing | None = None
     in_evidence: bool = True
+    chains: bool = True
 
 
 @cache
@@ -68,9 +69,11 @@ def mutant(
     capability: tuple[str, ...] = (),
     fails: Failing | None = None,
     in_evidence: bool = True,
+    chains: bool = True,
 ) -> Callable[[Breaking], Mutant]:
     """Turn the decorated class into a mutant. `fails` is for those that hang or raise oddly on purpose, `in_evidence`
-    is False for what no digest of the evidence covers; `capability` names what an adapter, or the wire API
+    is False for what no digest of the evidence covers, and `chains` for what the service's chain does without: earlier
+    turns in a request. `capability` names what an adapter, or the wire API
     (`wire:refusals`), must have for the mutant to break anything."""
 
     def make_mutant(cls: Breaking) -> Mutant:
@@ -90,6 +93,7 @@ def mutant(
             paths=paths,
             fails=fails,
             in_evidence=in_evidence,
+            chains=chains,
             **parts,
         )
 

@@ -179,8 +179,14 @@ def plan(
         if not named:
             raise CatalogueError(f"mutant {name!r}: no scenario matches {' or '.join(mutant.scenarios)!r}")
         fitting = [one for one in named if not lacking_for(one, subject.claims(), subject.operations)] or named
+        chained = subject.claims().claims("chain") and not mutant.chains
         on = [path for path in subject.paths if path in mutant.paths and path in requirement.paths]
-        if why := _misplaced(mutant, suite, subject.kind) or _unfit(mutant, requirement, subject, fitting, on):
+        on = [path for path in on if not (chained and path == "legacy")]
+        if (
+            why := _misplaced(mutant, suite, subject.kind)
+            or _unfit(mutant, requirement, subject, fitting, on)
+            or _unseen(suite, requirement, subject)
+        ):
             trials.append(Trial(name, mutant, left_out=why))
             continue
         specs = [RunSpec(spec, scenario, key, name) for scenario in fitting for key in run_keys(subject, scenario, on)]
@@ -225,6 +231,18 @@ def _unfit(
     if lacking or not on:
         return in_words(dict.fromkeys(lacking) or [f"the {' or '.join(mutant.paths)} path"], subject.kind)
     return ""
+
+
+def _unseen(suite: Suite, requirement: Requirement, subject: Subject) -> str:
+    """That no run shows what has to catch a mutant on this wire API; empty where one does, or nobody knows."""
+    shown = suite.shown
+    if shown is None:
+        return ""
+    elsewhere = any(shown.scenarios(requirement.id, name) for name in shown.dialects)
+    here = shown.scenarios(requirement.id, subject.dialect) or shown.scenarios(
+        requirement.id, subject.dialect, "parity"
+    )
+    return "" if here or not elsewhere else f"no run shows {requirement.id} on {subject.dialect}"
 
 
 def exit_code(rows: Iterable[Row], control: Mapping[str, str]) -> Exit:

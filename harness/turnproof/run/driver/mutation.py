@@ -40,7 +40,8 @@ class Mutant:
     `filter` makes the rewriting proxy in front of the server; `session` breaks a session's binding. `capability` names
     what an adapter must claim, or the wire API have (`wire:refusals`), for the mutant to break anything, and `dialects`
     the wire APIs where it can, if not all. `fails` says that it hangs or raises oddly on purpose: of any other mutant
-    that is a crash, and no detection. `in_evidence` is False for what evidence does not have, such as the thread that a
+    that is a crash, and no detection. `chains` is False for what a mutant changes of earlier turns in a request: a legacy
+    path that goes on from what the service has stored (`chain`) sends none of them. `in_evidence` is False for what evidence does not have, such as the thread that a
     callback came from: a run may then equal its control's.
 
     Outside its scenarios and paths a mutant equals its control: the runner does not apply it there.
@@ -61,6 +62,7 @@ class Mutant:
     paths: tuple[Path, ...] = PATHS
     fails: Failing | None = None
     in_evidence: bool = True
+    chains: bool = True
 
     def applies_to(self, scenario: str, path: Path) -> bool:
         """Whether runs of this scenario on this path are broken."""
@@ -138,6 +140,7 @@ def _combined(name: str, mutants: Sequence[Mutant]) -> Mutant:
         capability=tuple(dict.fromkeys(feature for one in mutants for feature in one.capability)),
         paths=tuple(path for path in mutants[0].paths if all(path in one.paths for one in mutants)),
         in_evidence=any(one.in_evidence for one in mutants),
+        chains=all(one.chains for one in mutants),
     )
 
 
