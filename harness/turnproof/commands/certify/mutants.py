@@ -26,6 +26,7 @@ from ..._base.whole_files import write_whole
 from ...dialects import dialect
 from ...errors import CatalogueError
 from ...judge.requirements import Requirement, Suite, in_words, load_suite
+from ...judge.requirements.scenario_index import SIDES
 from ...judge.view import View
 from ...provider import Path
 from ...report.progress import Telling, place_reports, progress, report_starved
@@ -239,9 +240,7 @@ def _unseen(suite: Suite, requirement: Requirement, subject: Subject) -> str:
     if shown is None:
         return ""
     elsewhere = any(shown.scenarios(requirement.id, name) for name in shown.dialects)
-    here = shown.scenarios(requirement.id, subject.dialect) or shown.scenarios(
-        requirement.id, subject.dialect, "parity"
-    )
+    here = any(shown.scenarios(requirement.id, subject.dialect, side) for side in SIDES)
     return "" if here or not elsewhere else f"no run shows {requirement.id} on {subject.dialect}"
 
 

@@ -18,7 +18,7 @@ from ..._base.depth import DEFAULT_DEPTH, Depth
 from ..._base.suggestions import did_you_mean
 from ...errors import CatalogueError
 from ...judge.requirements import REGISTRY, Requirement, Suite
-from ...judge.requirements.scenario_index import Side
+from ...judge.requirements.scenario_index import SIDES
 from ...provider import PATHS, Capabilities, Path
 from ...run.driver import RunSpec
 from ...run.transcript import RunKey
@@ -161,13 +161,10 @@ def _shows(suite: Suite, indexed: frozenset[str], dialect: str, requirement: Req
     """Whether a scenario shows a requirement; of what the index does not know, whether it is judged on it."""
     if suite.shown is None or scenario not in indexed:
         return requirement.looks_at(scenario)
-    sides = [suite.shown.scenarios(requirement.id, dialect, side) for side in _SIDES]
+    sides = [suite.shown.scenarios(requirement.id, dialect, side) for side in SIDES]
     if not any(sides):
         return requirement.looks_at(scenario)
     return any(scenario in found for found in sides)
-
-
-_SIDES: tuple[Side, Side] = ("alone", "parity")
 
 
 def _runs(spec: str, scenario: Scenario, paths: Sequence[Path], streaming: bool) -> Iterable[RunSpec]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -22,6 +22,8 @@ EVERYWHERE: Final = "*"
 
 Side: TypeAlias = Literal["alone", "parity"]
 """What compares: the check of a path by itself, or that of both paths with each other."""
+
+SIDES: Final[tuple[Side, ...]] = get_args(Side)
 
 
 class ShownFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -277,7 +277,11 @@ def completed(
 def _is_cut(messages: Sequence[Message], held: Sequence[Message], text: str) -> bool:
     """Whether what is held after a turn has nothing of what was held before, and not even what the user said."""
     atoms = _atoms(messages)
-    return bool(atoms) and atoms[0] not in _atoms(held) and ("user", _squeezed(text)) not in atoms
+    if not atoms or ("user", _squeezed(text)) in atoms:
+        return False
+    first = next(message for message in messages if _atoms([message]))
+    known = any(message.parts == first.parts for message in held) if not first.text else atoms[0] in _atoms(held)
+    return not known
 
 
 def _since(sent: Sequence[Message], text: str) -> Sequence[Message]:

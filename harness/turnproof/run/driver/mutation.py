@@ -40,9 +40,9 @@ class Mutant:
     `filter` makes the rewriting proxy in front of the server; `session` breaks a session's binding. `capability` names
     what an adapter must claim, or the wire API have (`wire:refusals`), for the mutant to break anything, and `dialects`
     the wire APIs where it can, if not all. `fails` says that it hangs or raises oddly on purpose: of any other mutant
-    that is a crash, and no detection. `chains` is False for what a mutant changes of earlier turns in a request: a legacy
-    path that goes on from what the service has stored (`chain`) sends none of them. `in_evidence` is False for what evidence does not have, such as the thread that a
-    callback came from: a run may then equal its control's.
+    that is a crash, and no detection. `chains` is False for what a mutant changes of earlier turns in a request: a
+    legacy path that goes on from what the service has stored (`chain`) sends none of them. `in_evidence` is False for
+    what evidence does not have, such as the thread that a callback came from: a run may then equal its control's.
 
     Outside its scenarios and paths a mutant equals its control: the runner does not apply it there.
     """
