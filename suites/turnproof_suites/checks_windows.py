@@ -168,8 +168,8 @@ _LOST = finding(
 def window_is_unbroken(view: View) -> Findings:
     """Of requests to conversations longer than the window: from its first message on, all that was said is there."""
     for _, exchange, window in _windows(view):
-        if not window.is_longer:
-            continue
+        if not window.is_longer or not window.has_the_turn:
+            continue  # a turn without its beginning is another requirement's
         if window.lacks:
             yield _LOST(
                 at_messages(exchange),

@@ -94,9 +94,9 @@ def another_text(body: Body) -> None:
     body["messages"][1]["content"] = [{"type": "text", "text": "In bed 2 there are leeks."}]
 
 
-FOURTH, AFTER_TOOLS, SECOND_ROUND, AFTER_PARALLEL = 3, 5, 6, 10
-"""Requests: of the fourth turn, before which six messages were said; of the one after a tool turn, in both rounds; and
-after a turn with parallel calls."""
+FOURTH, AFTER_TOOLS, SECOND_ROUND, AFTER_PARALLEL, LAST_ROUND = 3, 5, 6, 10, 18
+"""Requests: of the fourth turn, before which six messages were said; of the one after a tool turn, in both rounds;
+after a turn with parallel calls; and the fifth of a turn that is longer than the window."""
 
 CASES = [
     Case(BOUNDED, view_of, request(FOURTH, everything), "expected at most 4 messages of what was said", "too-much"),
@@ -111,6 +111,17 @@ CASES = [
 ]
 
 test_a_good_run_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)
+
+
+def test_a_turn_without_its_beginning_is_no_gap_in_what_was_said_before() -> None:
+    """A buffer that counts what the running turn says, too, cuts off its beginning."""
+
+    def cut(body: Body) -> None:
+        body["messages"] = body["messages"][-6:]
+
+    view = request(LAST_ROUND, cut)(run_with("4 messages"))
+    assert status(RUNNING, view) is Status.VIOLATED
+    assert status(UNBROKEN, view) is Status.HELD
 
 
 @pytest.mark.parametrize("claim", ["1 turn", "2 turns", "4 messages", "8 messages"])

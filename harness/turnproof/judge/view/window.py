@@ -97,9 +97,20 @@ class WindowReading:
     @cached_property
     def _sent_of_the_past(self) -> list[Atom]:
         """What the request has in front of the text of its turn; all of it, where that is not there."""
+        atoms, place = _atoms(self.sent, _ROLES), self._place_of_the_turn
+        return atoms[:place] if place is not None else atoms
+
+    @cached_property
+    def _place_of_the_turn(self) -> int | None:
         atoms, text = _atoms(self.sent, _ROLES), _squeezed(self.user_text)
         places = [n for n, (role, found) in enumerate(atoms) if role == "user" and text and found.startswith(text)]
-        return atoms[: places[-1]] if places else atoms
+        return places[-1] if places else None
+
+    @property
+    def has_the_turn(self) -> bool:
+        """Whether the request has what the user says in its turn. Where it has not, nobody knows where the past ends in
+        it: calls and results of the turn may be taken for earlier ones."""
+        return self._place_of_the_turn is not None
 
     @property
     def is_longer(self) -> bool:
