@@ -37,6 +37,7 @@ SCENARIOS = load_all(Path(next(iter(turnproof_suites.__path__))) / "scenarios")
 MEASURED = (
     "basics/plain",
     "basics/four_turns",
+    "faults/overlapping_blocks",
     "tools/parallel",
     "tools/illegal_names",
     "thinking/with_tools",
@@ -86,6 +87,7 @@ CONFIRMED = (
     Confirmed(
         "errors/a-stream-without-its-end-is-no-answer", "clean_end.py", "half an answer was taken for a whole one"
     ),
+    Confirmed("core/parts-keep-the-models-order", "overlapping_blocks.py", "parts: tool-call, text"),
     Confirmed("tools/names-are-legal", "tool_names.py", "not legal: ['garden.read']"),
     Confirmed("core/event-loops-may-come-and-go", "event_loops.py", "in a second event loop: ModelConnectionError"),
     *[Confirmed(requirement, "foreign_ids.py", "tool_use.id: String should match pattern") for requirement in BY_IDS],

@@ -70,7 +70,7 @@ def test_nothing_left_out_is_nothing_to_say() -> None:
         (True, "quick", (), {"tools/parallel"}),
         (False, "quick", (), {"tools/one"}),
         (True, "full", (), {"tools/one", "tools/parallel"}),
-        (True, "quick", ("tools/one",), {"tools/one"}),
+        (True, "quick", ("tools/*",), {"tools/one", "tools/parallel"}),
     ],
     ids=["who claims more", "who claims less", "at full depth", "by its name"],
 )
@@ -81,6 +81,6 @@ def test_a_scenario_in_whose_place_another_one_is_run_is_for_who_claims_less(
     less = dataclasses.replace(subject.claims(), parallel_tools=claimed)
     subject = dataclasses.replace(subject, adapter=dataclasses.replace(subject.adapter, capabilities=less))
     scenarios = chosen_scenarios(suite_scenarios(SUITE), patterns)
-    found = plan({"openai": subject}, SUITE, scenarios, SUITE.requirements, depth=depth)
+    found = plan({"openai": subject}, SUITE, scenarios, SUITE.requirements, depth=depth, named=bool(patterns))
     names = {run.key.scenario for run in found.runs}
     assert names & {"tools/one", "tools/parallel"} == expected

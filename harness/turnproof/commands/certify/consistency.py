@@ -199,7 +199,10 @@ def _plan(
     one = next(iter(paths)) if len(paths) == 1 and "parity" not in paths else None
     subject = RecordedSubject.from_line(adapter)
     showing = not patterns and in_part(requirements, suite, subject.kind)
-    return plan({adapter.name: subject}, suite, scenarios, requirements, path=one, depth=depth, showing=showing)
+    named = bool(patterns)
+    return plan(
+        {adapter.name: subject}, suite, scenarios, requirements, path=one, depth=depth, showing=showing, named=named
+    )
 
 
 def _patterns(run: Run) -> tuple[str, ...]:

@@ -93,7 +93,14 @@ def certify(options: CertifyOptions) -> int:
         sweep = _sweep(options, backends)
         showing = not options.scenarios and all(in_part(requirements, suite, one.kind) for one in subjects.values())
         the_plan = plan(
-            subjects, suite, scenarios, requirements, path=options.path, depth=options.depth, showing=showing
+            subjects,
+            suite,
+            scenarios,
+            requirements,
+            path=options.path,
+            depth=options.depth,
+            showing=showing,
+            named=bool(options.scenarios),
         )
         for spec, subject in subjects.items():
             backends.prepare(spec, subject, {run.scenario.name for run in the_plan.runs if run.adapter == spec})

@@ -111,11 +111,12 @@ def plan(
     path: str | None = None,
     depth: Depth = DEFAULT_DEPTH,
     showing: bool = False,
+    named: bool = False,
 ) -> Plan:
     """All items and runs for these subjects.
 
     With `showing`, of the scenarios that a requirement is judged on those that show it, by the index of the suite: that
-    is enough where some requirements alone are asked for.
+    is enough where some requirements alone are asked for. Where scenarios were `named`, none gives way to another.
     """
     items: list[Item] = []
     runs: list[RunSpec] = []
@@ -134,7 +135,7 @@ def plan(
                 items.append(Item(spec, requirement, "parity"))
         looks_at = partial(_shows, suite, indexed, subject.dialect) if showing else Requirement.looks_at
         meant = [scenario for scenario in every if scenario.subject in ("adapter", subject.kind)]
-        if depth == DEFAULT_DEPTH:
+        if depth == DEFAULT_DEPTH and not named:
             meant = _without_spare(meant, claims, subject.operations)
         considered[spec] = len(meant)
         for scenario in meant:
