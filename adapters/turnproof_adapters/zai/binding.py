@@ -13,10 +13,16 @@ from .models import model as facts_of
 
 def capabilities(model: str) -> Capabilities:
     """What is claimed for a model. Not claimed is what nothing is known of at this endpoint: documents, response
-    schemas, instructions in mid-conversation, encrypted thinking, and the service's own tools."""
+    schemas, instructions in mid-conversation, encrypted thinking, the service's own tools, and a figure for the tokens
+    of thinking."""
     facts = facts_of(model)
     return replace(
-        COMMON_CAPABILITIES, thinking=facts.thinks, images=facts.sees, result_images=facts.sees, cache="implicit"
+        COMMON_CAPABILITIES,
+        thinking=facts.thinks,
+        thinking_tokens=False,
+        images=facts.sees,
+        result_images=facts.sees,
+        cache="implicit",
     )
 
 
