@@ -11,9 +11,6 @@ from ..tables import load_allowed
 from .models import LEGAL_NAME, MODELS
 from .rules import NAME
 
-"""Characters that may stand beside an attachment that could not go into its result."""
-
-
 ALLOWED = load_allowed(__package__)
 
 

@@ -36,7 +36,8 @@ class SourceFiles:
     def changed(self) -> str:
         """The first noted file that is another one now, from the command's folder on; empty where there is none."""
         root = project_folder()
-        changed = (path for path, stamp in self._stamps.items() if _stamp(path) != stamp)
+        noted = list(self._stamps.items())  # other runs begin meanwhile, and note theirs
+        changed = (path for path, stamp in noted if _stamp(path) != stamp)
         return next((str(path.relative_to(root)) for path in changed), "")
 
 
