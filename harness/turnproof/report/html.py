@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from base64 import b64encode
+from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
+from importlib.util import cache_from_source
+from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined, Template
+from jinja2.bccache import Bucket
 
 from .._base.counts import counted
 from ._inline_text import LOOKS, file_name, printable
-from .compiled_templates import CompiledTemplates
 from .kill_matrix_image import CELL
 
 _CLAIMED = {"emulate": "emulated", "replay": "replayed"}
@@ -78,12 +81,24 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_printable,
+        bytecode_cache=_compiled_templates(Path(cache_from_source(__file__)).parent),
     )
-    syntax = environment.autoescape, environment.trim_blocks, environment.lstrip_blocks
-    environment.bytecode_cache = CompiledTemplates(f"jinja2 {version('jinja2')}, {syntax}")
     environment.filters["claimed"] = lambda backend: _CLAIMED.get(backend, backend)
     environment.globals.update(looks=LOOKS, anchor=anchor, cell=CELL, counted=counted)
     return environment
+
+
+class _CompiledTemplates(FileSystemBytecodeCache):
+    """Templates that are compiled once for all commands, and in each where a file cannot be written."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def _compiled_templates(folder: Path) -> FileSystemBytecodeCache | None:
+    """Compiled templates in this folder, where Python has the code of modules; None where it writes none."""
+    return None if sys.dont_write_bytecode else _CompiledTemplates(str(folder), "%s.j2")
 
 
 def _printable(value: object) -> object:

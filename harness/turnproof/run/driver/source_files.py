@@ -36,8 +36,8 @@ class SourceFiles:
     def changed(self) -> str:
         """The first noted file that is another one now, from the command's folder on; empty where there is none."""
         root = project_folder()
-        noted = list(self._stamps.items())  # other runs begin meanwhile, and note theirs
-        changed = (path for path, stamp in noted if _stamp(path) != stamp)
+        stamps = list(self._stamps.items())  # other runs begin meanwhile, and note theirs
+        changed = (path for path, stamp in stamps if _stamp(path) != stamp)
         return next((str(path.relative_to(root)) for path in changed), "")
 
 
