@@ -6,7 +6,7 @@ import os
 import platform
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -16,8 +16,10 @@ import pytest
 from msgspec import structs
 
 from run.cluster.clusters import dask_cluster, digests, hosts, kill_worker, specs, subjects
-from turnproof.errors import UsageError
+from turnproof.errors import HarnessError, UsageError
+from turnproof.run.cluster.connection import Cluster
 from turnproof.run.cluster.identity import Identity, Needs
+from turnproof.run.cluster.jobs import batch_of
 from turnproof.run.cluster.runner import ClusterOptions, ClusterRunner
 from turnproof.run.cluster.share import Share
 from turnproof.run.driver import RunSpec
@@ -93,6 +95,46 @@ def test_a_process_beside_the_worker_that_ends_costs_its_batch_alone(dask: Any, 
     with place(dask) as runner:
         runner.run_all(specs(ADAPTER, SCENARIOS), kill_at_first)
     assert sorted(found) == local
+
+
+def lose(monkeypatch: pytest.MonkeyPatch, is_lost: Callable[[tuple[RunSpec, ...]], bool]) -> list[int]:
+    """Lose the worker of each batch for which `is_lost` says so; the sizes of all batches that went out."""
+    out: dict[str, tuple[RunSpec, ...]] = {}
+    sizes: list[int] = []
+    submit, outcome = Cluster.submit, Cluster.outcome
+
+    def submit_and_note(self: Cluster, name: str, setup: bytes, batch: bytes, ended: Callable[[str], None]) -> None:
+        out[name] = batch_of(batch).specs
+        sizes.append(len(out[name]))
+        submit(self, name, setup, batch, ended)
+
+    def outcome_or_loss(self: Cluster, name: str) -> bytes | str:
+        found = outcome(self, name)
+        return "its worker has been lost" if is_lost(out[name]) else found
+
+    monkeypatch.setattr(Cluster, "submit", submit_and_note)
+    monkeypatch.setattr(Cluster, "outcome", outcome_or_loss)
+    return sizes
+
+
+def test_a_batch_that_lives_longer_than_its_workers_gets_done_in_parts(
+    dask: Any, local: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = lose(monkeypatch, lambda batch: len(batch) > 1)
+    assert digests(place(dask), iter(specs(ADAPTER, SCENARIOS))) == local
+    assert sorted(sizes, reverse=True) == [6, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1]
+
+
+def test_a_run_that_ends_each_of_its_workers_is_named_and_the_others_are_made(
+    dask: Any, local: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = specs(ADAPTER, SCENARIOS)
+    lose(monkeypatch, lambda batch: any(spec.key == runs[2].key for spec in batch))
+    found: list[str] = []
+    with pytest.raises(HarnessError, match="the worker 11 times") as failure, place(dask) as there:
+        there.run_all(iter(runs), lambda spec, _: found.append(str(spec.key)))
+    assert str(failure.value).startswith(f"{ADAPTER} {runs[2].key} lost the worker 11 times (")
+    assert sorted(found) == sorted(str(spec.key) for spec in runs if spec.key != runs[2].key)
 
 
 @pytest.mark.long

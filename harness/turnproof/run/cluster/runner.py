@@ -1,7 +1,8 @@
 """Runs scenarios on a cluster, as `Runner` does on this machine.
 
 Runs go out in batches, as many as keep the workers busy, and come back in the order they end. A batch whose worker is
-lost goes out again; what comes back of a batch that has gone out twice counts once.
+lost goes out again as two halves, so that a run which ends its worker is soon alone, and workers that live for a few
+seconds only still get something done. What comes back of a batch that has gone out twice counts once.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from .share import Share
 from .wheels import read_wheels, send
 
 MOST_LOSSES = 10
-"""So often a batch may lose its worker before the command gives up."""
+"""So often a run may lose its worker before the command gives up."""
 
 PATIENCE = 60.0
 """Seconds that a cluster may be without any worker before the command gives up."""
@@ -65,10 +66,15 @@ class ClusterOptions:
 
 @dataclass(slots=True)
 class _Out:
-    """A batch that is out."""
+    """A batch that is out. `losses` are those of its runs, each of which has lost as many workers."""
 
     specs: tuple[RunSpec, ...]
     losses: int = 0
+
+    def halves(self) -> Iterator[_Out]:
+        """What goes out again after a loss."""
+        middle = (len(self.specs) + 1) // 2
+        return (_Out(part, self.losses) for part in (self.specs[:middle], self.specs[middle:]) if part)
 
 
 @dataclass(slots=True)
@@ -188,7 +194,7 @@ class ClusterRunner(RunPlace):
                 batch = out.pop(name)
                 answer = self._answer(name, batch)
                 if answer is None:
-                    batches.again.append(batch)
+                    batches.again += batch.halves()
                     continue
                 self._take_in(answer, batch.specs, progress.done)
         except BaseException:
@@ -214,10 +220,10 @@ class ClusterRunner(RunPlace):
             case LostProcess():
                 batch.losses += 1
                 if batch.losses > MOST_LOSSES:
-                    first, losses = batch.specs[0], counted(batch.losses, "time")
+                    runs = ", ".join(f"{spec.adapter} {spec.key}" for spec in batch.specs)
                     raise HarnessError(
-                        f"the runs from {first.adapter} {first.key} on lost their worker {losses} "
-                        f"({answer.reason}); look at the worker's log, then go on with --resume"
+                        f"{runs} lost the worker {counted(batch.losses, 'time')} ({answer.reason}); look at the "
+                        "worker's log, then go on with --resume"
                     )
                 return None
 
