@@ -6,6 +6,8 @@ import threading
 import time
 from typing import Any
 
+import pytest
+
 from turnproof.run.driver.recorder import SETTLE_LIMIT, Recorder
 from turnproof.run.transcript import CallBegan
 from turnproof.wire.emulator.server_run import Arrived
@@ -63,3 +65,12 @@ def test_a_cancel_does_not_wait_for_ever_for_what_an_adapter_never_tells() -> No
     recorder, known = in_a_call()
     recorder._cancel_from_server(Arrived(text=3))
     assert known == [0]
+
+
+def test_a_cancel_behind_the_head_of_an_answer_leaves_the_adapter_time_to_read_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recorder, known = in_a_call()
+    monkeypatch.setattr(time, "sleep", lambda seconds: recorder.saw(text=3))  # what it does with that time
+    recorder._cancel_from_server(Arrived())
+    assert known == [3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -21,6 +22,9 @@ in_child: ContextVar[bool] = ContextVar("in_child", default=False)
 
 SETTLE_LIMIT = 0.5
 """Seconds a cancel waits for callbacks that the adapter may legally never make."""
+
+UNSEEN_LIMIT = 0.05
+"""Seconds that a client has for the part of an answer that no callback shows: its head and the model's name."""
 
 _STEPS = 50
 """It waits in so many steps."""
@@ -162,6 +166,8 @@ class Recorder:
                         break
                     if self._cut is not meant:
                         return  # the application was faster
+            if not (arrived.text or arrived.thinking or arrived.calls or arrived.tokens):
+                time.sleep(UNSEEN_LIMIT)
         if self._cut is meant:
             self.cancel()
 
