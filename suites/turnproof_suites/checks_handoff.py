@@ -9,23 +9,19 @@ from typing import TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from turnproof.dialects.atoms import media_key
 from turnproof.dialects.text_calls import with_native_calls
 from turnproof.dialects.text_equality import without_tagged
 from turnproof.judge.finding import Compared, Finding, Place
 from turnproof.judge.requirements import Findings, check, finding, findings_or_compared
 from turnproof.judge.view import Exchange, View
 from turnproof.judge.view.diff import equal
-from turnproof.messages import JSON, FileRef, FunctionCall, InlineData, Message, ProviderData, Text, Thought, ToolResult
+from turnproof.messages import JSON, FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 
+from .content import attached_to_results, shows_attachments
 from .context_room import outgrew_window
 from .reading import at_text, refusal_finding
 from .steps import FORGETTING, steps
 from .words import without_blanks
-
-_FEW_WORDS = 64
-"""Characters that may stand beside an attachment that could not go into its result."""
-
 
 _Origin: TypeAlias = Message | FunctionCall | ToolResult
 """What says something in a conversation: a message by its text, or a part of one."""
@@ -178,14 +174,8 @@ def _at_origin(exchange: Exchange, origin: _Origin | None, *field: str) -> Place
 def _without_attachments(sent: Sequence[Message], scenario_messages: Sequence[Message]) -> list[Message]:
     """The messages of a request, less those that say nothing: they show what results have attached, with few words,
     where the API takes text alone in a result."""
-    results = (result for message in scenario_messages for result in message.results)
-    attached = {media_key(each) for result in results for each in result.attachments}
-
-    def says_something(message: Message) -> bool:
-        shown = [media_key(part) for part in message.parts if isinstance(part, InlineData | FileRef)]
-        return not shown or not attached.issuperset(shown) or len(message.text) > _FEW_WORDS
-
-    return [message for message in sent if message.role != "user" or says_something(message)]
+    attached = attached_to_results(scenario_messages)
+    return [message for message in sent if not shows_attachments(message, attached)]
 
 
 def _optional_texts(message: Message) -> list[str]:

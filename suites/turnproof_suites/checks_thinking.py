@@ -16,7 +16,7 @@ from turnproof.judge.view.plain_content import joined
 from turnproof.messages import JSON, FunctionCall, Message, Part, Text, Thought
 from turnproof.run.transcript import Chunk, Thinking
 
-from .content import run_text, spoken_text, thought_runs, thoughts_in
+from .content import attached_to_results, run_text, shows_attachments, spoken_text, thought_runs, thoughts_in
 from .part_rows import value_differences
 from .reading import AnsweredCall, ReadRequest, answered_calls, by_place, read_requests
 
@@ -66,9 +66,12 @@ def _in_the_loop(view: View) -> Iterator[tuple[ReadRequest, list[tuple[Exchange,
 
 
 def _current(request: ReadRequest) -> tuple[Message, ...]:
-    """The model's messages since the user spoke last."""
-    messages = request.wire.messages
-    start = max((n for n, message in enumerate(messages) if message.role == "user" and message.text), default=-1)
+    """The model's messages since the user spoke last; behind results may stand what these have attached."""
+    messages, attached = request.wire.messages, attached_to_results(request.session_messages)
+    start = -1
+    for number, message in enumerate(messages):
+        if message.role == "user" and message.text and not shows_attachments(message, attached):
+            start = number
     return tuple(message for message in messages[start + 1 :] if message.role == "model")
 
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from turnproof import messages as m
-from turnproof.dialects.atoms import token_of
+from turnproof.dialects.atoms import media_key, token_of
+from turnproof.dialects.attachment_labels import are_labels
 from turnproof.dialects.base import Call
 from turnproof.dialects.call_pairing import pair_calls
 from turnproof.judge.view import TurnView
@@ -43,6 +44,20 @@ def spoken_as(parts: Iterable[m.Part], answer_parts: Iterable[m.Part]) -> str:
 def calls_in(parts: Iterable[m.Part]) -> tuple[m.FunctionCall, ...]:
     """The tool calls in order."""
     return tuple(part for part in parts if isinstance(part, m.FunctionCall))
+
+
+def attached_to_results(messages: Iterable[m.Message]) -> frozenset[object]:
+    """The keys of all that tools have attached to their results."""
+    results = (result for message in messages for result in message.results)
+    return frozenset(media_key(each) for result in results for each in result.attachments)
+
+
+def shows_attachments(message: m.Message, attached: frozenset[object]) -> bool:
+    """Whether a message on the user's side says nothing of the user's: it shows what results have attached, with few
+    words."""
+    shown = [media_key(part) for part in message.parts if isinstance(part, m.InlineData | m.FileRef)]
+    is_users_side = message.role == "user" and bool(shown)
+    return is_users_side and attached.issuperset(shown) and are_labels([message.text], len(shown))
 
 
 def thoughts_in(parts: Iterable[m.Part]) -> tuple[m.Thought, ...]:

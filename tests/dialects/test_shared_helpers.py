@@ -192,6 +192,8 @@ HELD_SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}, "r
         ({"title": "Arguments", "additionalProperties": False, "description": "of a bed"}, True),
         ({"properties": {"title": {"type": "string", "description": "", "title": "Title"}}}, True),
         ({"properties": {"title": {"type": "string"}, "description": {"type": "string"}}}, False),
+        ({"properties": {"title": {"type": "string", "items": {}}}}, True),
+        ({"properties": {"title": {"type": "string", "items": {"type": "string"}}}}, False),
         ({"properties": {"title": {"type": "string", "enum": ["a"]}}}, False),
         ({"properties": {"title": {"type": "integer"}}}, False),
         ({"properties": {}}, False),

@@ -18,11 +18,13 @@ from ..messages import (
     InlineData,
     Message,
     Part,
+    Text,
     Thought,
     ToolResult,
     thaw,
 )
 from .atoms import Atom, atoms, media_key, same_json, tokens_of
+from .attachment_labels import are_labels
 from .base import WireDifference
 from .call_pairing import pair_calls
 from .naming import NameMap
@@ -30,9 +32,6 @@ from .pictures import with_held_pictures
 from .text_equality import leaves, parses_to
 
 _encode = msgspec.json.Encoder().encode
-
-_LABEL = 64
-"""Characters that a text may have in front of what a tool has attached, beside the id of its call."""
 
 
 class Counterparts:
@@ -129,14 +128,19 @@ class Counterparts:
         return any(_tells(each.text, held.result) for each in turn if each.text.strip())
 
     def _is_label(self, atom: Atom) -> bool:
-        """Whether a text on the wire goes with what a tool has attached: a few words in front of it, beside the id of a
-        call, or the text of a result that stands behind the results."""
-        turn, text = self._around_attachments(atom.part), atom.text
-        for result in (each.part for each in turn):
-            if isinstance(result, ToolResult):
-                text = text.replace(result.call_id, "")
-        results = [each.part.result for each in self.held if isinstance(each.part, ToolResult)]
-        return bool(turn) and (len(text) <= _LABEL or any(_tells(atom.text, result) for result in results))
+        """Whether a text on the wire goes with what a tool has attached: few words beside it, aside from the ids of
+        calls, or the text of a result that stands behind the results."""
+        turn = self._around_attachments(atom.part)
+        if not turn or self._tells_a_result(atom.text):
+            return bool(turn)
+        held_texts = {each.text for each in self.held}
+        texts = [each.text for each in turn if isinstance(each.part, Text) and each.text not in held_texts]
+        ids = [each.part.call_id for each in turn if isinstance(each.part, ToolResult)]
+        labels = [_without(text, ids) for text in texts if not self._tells_a_result(text)]
+        return are_labels(labels, sum(each.kind == "media" for each in turn))
+
+    def _tells_a_result(self, text: str) -> bool:
+        return any(_tells(text, each.part.result) for each in self.held if isinstance(each.part, ToolResult))
 
     def _failure_text(self, held: ToolResult, sent: ToolResult) -> ToolResult:
         """A failure that was told with words around what is held, as if it were told in these alone."""
@@ -188,6 +192,12 @@ class Counterparts:
 def _tells(text: str, result: JSON) -> bool:
     """Whether a text is this result: a text as it is, any other value as JSON."""
     return text.strip() == result.strip() if isinstance(result, str) else parses_to(text, result)
+
+
+def _without(text: str, ids: Sequence[str]) -> str:
+    for each in ids:
+        text = text.replace(each, "")
+    return text
 
 
 def _calls(row: Sequence[Atom]) -> list[FunctionCall]:

@@ -70,7 +70,7 @@ def _likeness(held: ToolSchema, sent: ToolSchema) -> tuple[bool, int, float]:
 _ADDITIONS = frozenset({"$id", "$schema", "additionalProperties", "description", "strict", "title"})
 """Members that a schema may get on its way: they describe it, or close it."""
 
-_SAYS_NOTHING: dict[str, JSON] = {"properties": {}, "required": [], "type": "object"}
+_SAYS_NOTHING: dict[str, JSON] = {"items": {}, "properties": {}, "required": [], "type": "object"}
 """Members that say nothing with this value."""
 
 

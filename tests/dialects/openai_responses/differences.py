@@ -24,6 +24,8 @@ SENSOR = ToolSchema("read_sensor", "Read one sensor", SCHEMA)
 WIRE_SENSOR = function(parameters=SCHEMA, description="Read one sensor")
 WIRE_PNG: Json = {"type": "input_image", "image_url": "data:image/png;base64,cG5n"}
 
+LISTED = "<system-reminder>The pictures and their identifiers are listed as follows:"
+
 WIRE_ASKED, WIRE_THANKS = user_item("How moist is bed 3?"), user_item("Thanks")
 WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, assistant("Let me look."), call(), output())
 
@@ -94,6 +96,10 @@ RIGHT: tuple[Case, ...] = (
     Case("image-beside-the-output",
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
          [*WIRE_LOOP[:3], output(value="See:"), user_item(WIRE_PNG)], allows="attachments-beside-results"),
+    Case("image-beside-the-output-in-a-frame-of-words",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
+         [*WIRE_LOOP[:3], output(value="See:"), user_item(LISTED, "- ec33c79b (image file):", WIRE_PNG, "End.")],
+         allows="attachments-beside-results"),
     Case("ids-left-out", [OPENING, model(SEALED_THOUGHT, OWN_TEXT), THANKS],
          [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="item-ids"),
     Case("held-by-the-service",
@@ -156,6 +162,10 @@ WRONG: tuple[Case, ...] = (
     Case("lost-image-of-a-result",
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
          [*WIRE_LOOP[:3], output(value="See:")], ("lost-attachment",)),
+    Case("invented-text-beside-an-image-of-a-result",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
+         [*WIRE_LOOP[:3], output(value="See:"), user_item(LISTED, "Water it, and water it again. " * 5, WIRE_PNG)],
+         ("invented", "invented")),
     Case("lost-own-block", [OPENING, model(Opaque(NAME, "web_search_call", {"id": "ws_1"}), "41 %")],
          [WIRE_ASKED, assistant("41 %")], ("lost-attachment",)),
     Case("reasoning-left-out-before-its-call", [OPENING, model(SEALED_THOUGHT, OWN_CALL), Message.tool(RESULT)],

@@ -36,6 +36,8 @@ def agrees_with_result(held: ToolResult, sent: ToolResult) -> Agreement:
         return "in other words"
     if isinstance(held.result, str) and not held.result.strip():
         return "lost"  # words in place of an empty text
+    if held.result is None:
+        return "in other words"  # how no value is written is open
     text = _encode(response)
     texts = [_encode(leaf)[1:-1] for leaf in leaves(held.result)]
     return "in other words" if texts and all(leaf in text for leaf in texts) else "lost"

@@ -252,14 +252,18 @@ def plain_response(response: ProviderResponse) -> ProviderResponse:
 
 
 def _comes_from(error: BaseException, callback_error: BaseException | None) -> bool:
-    """Whether an error is that of a callback, or was raised because of it: a library may wrap whatever it meets."""
+    """Whether an error is that of a callback, or was raised because of it: a library may wrap whatever it meets, also
+    into a group, as the tasks of an event loop do."""
     seen: set[int] = set()
-    link: BaseException | None = error
-    while link is not None and callback_error is not None and id(link) not in seen:
+    links: list[BaseException | None] = [error]
+    while links and callback_error is not None:
+        link = links.pop()
         if link is callback_error:
             return True
-        seen.add(id(link))
-        link = link.__cause__ or link.__context__
+        if link is not None and id(link) not in seen:
+            seen.add(id(link))
+            links += [link.__cause__ or link.__context__]
+            links += link.exceptions if isinstance(link, BaseExceptionGroup) else ()
     return False
 
 
