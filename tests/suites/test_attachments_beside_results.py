@@ -38,7 +38,7 @@ def test_a_picture_that_is_shown_once_is_that_of_one_result() -> None:
 def test_a_message_that_only_shows_what_a_result_attached_says_nothing_of_its_own() -> None:
     history = [Message.user("Look."), Message.tool(ToolResult("a", "photograph", "ok", attachments=(ONE, TWO)))]
     shown = Message.user("Attached:", ONE, TWO)
-    for message, left in ((shown, 0), (Message.user("Attached:", OTHER), 1), (Message.user("x" * 201, ONE), 1)):
+    for message, left in ((shown, 0), (Message.user("Attached:", OTHER), 1), (Message.user("x" * 65, ONE), 1)):
         assert len(_without_attachments([message], history)) == left
     assert _without_attachments([Message.user("Look.")], history)
     assert _without_attachments([shown], [])

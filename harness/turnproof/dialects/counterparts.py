@@ -137,7 +137,8 @@ class Counterparts:
         texts = [each.text for each in turn if isinstance(each.part, Text) and each.text not in held_texts]
         ids = [each.part.call_id for each in turn if isinstance(each.part, ToolResult)]
         labels = [_without(text, ids) for text in texts if not self._tells_a_result(text)]
-        return are_labels(labels, sum(each.kind == "media" for each in turn))
+        shown = sum(each.kind == "media" for each in turn)
+        return are_labels([_without(atom.text, ids)], shown) or are_labels(labels, shown)
 
     def _tells_a_result(self, text: str) -> bool:
         return any(_tells(text, each.part.result) for each in self.held if isinstance(each.part, ToolResult))

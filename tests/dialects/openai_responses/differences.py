@@ -24,6 +24,7 @@ SENSOR = ToolSchema("read_sensor", "Read one sensor", SCHEMA)
 WIRE_SENSOR = function(parameters=SCHEMA, description="Read one sensor")
 WIRE_PNG: Json = {"type": "input_image", "image_url": "data:image/png;base64,cG5n"}
 
+END = "</system-reminder>"
 LISTED = "<system-reminder>The pictures and their identifiers are listed as follows:"
 
 WIRE_ASKED, WIRE_THANKS = user_item("How moist is bed 3?"), user_item("Thanks")
@@ -98,7 +99,7 @@ RIGHT: tuple[Case, ...] = (
          [*WIRE_LOOP[:3], output(value="See:"), user_item(WIRE_PNG)], allows="attachments-beside-results"),
     Case("image-beside-the-output-in-a-frame-of-words",
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
-         [*WIRE_LOOP[:3], output(value="See:"), user_item(LISTED, "- ec33c79b (image file):", WIRE_PNG, "End.")],
+         [*WIRE_LOOP[:3], output(value="See:"), user_item(LISTED, "- ec33c79b (image file):", WIRE_PNG, END)],
          allows="attachments-beside-results"),
     Case("ids-left-out", [OPENING, model(SEALED_THOUGHT, OWN_TEXT), THANKS],
          [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="item-ids"),
@@ -164,8 +165,11 @@ WRONG: tuple[Case, ...] = (
          [*WIRE_LOOP[:3], output(value="See:")], ("lost-attachment",)),
     Case("invented-text-beside-an-image-of-a-result",
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
-         [*WIRE_LOOP[:3], output(value="See:"), user_item(LISTED, "Water it, and water it again. " * 5, WIRE_PNG)],
+         [*WIRE_LOOP[:3], output(value="See:"), user_item(LISTED, "Water it again. " * 9, WIRE_PNG, END)],
          ("invented", "invented")),
+    Case("words-beside-an-image-of-a-result-behind-a-tag-that-is-open",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
+         [*WIRE_LOOP[:3], output(value="See:"), user_item(LISTED, WIRE_PNG)], ("invented",)),
     Case("lost-own-block", [OPENING, model(Opaque(NAME, "web_search_call", {"id": "ws_1"}), "41 %")],
          [WIRE_ASKED, assistant("41 %")], ("lost-attachment",)),
     Case("reasoning-left-out-before-its-call", [OPENING, model(SEALED_THOUGHT, OWN_CALL), Message.tool(RESULT)],
