@@ -189,19 +189,18 @@ Trait: TypeAlias = Literal[
     "text-blocks",
 ]
 """What not every wire API has, and some scenarios, requirements and mutants are about: prompts that are blocked under
-status 200, and calls that the service itself finds malformed; that ids of calls have a form that is insisted on;
-calls that stream in fragments and can be cut in two; that a stream tells what the prompt took while it goes on; a
-mark for a tool that failed; that the service can hold the conversation, so that a request names the answer that it
-goes on from; that a request can name a part of a stored answer by its id; that a key is asked for; that the marks of
-a prompt cache may be only so many, and each has a life, also on tools; that a call may come with arguments which are
-no JSON; that an answer which its limit of tokens cut says so; that each event of a stream names its block, so that
-blocks may overlap; that an answer says when it is a refusal; that a block which says nothing is refused; that a call
-without its result, or a result without its call, is refused; that a prompt
-which does not fit is refused, not cut without a word; that a stream has figures of usage in more than one place; that
-nothing may stand before the results in their message; that thoughts which are not stored come sealed only where the
-request asks for it; tools that the service runs by itself, within an answer; that what was thought is signed or
-sealed, and wanted back like that; that reasoning goes back with a summary, even if it is empty; that texts of one
-answer keep their borders."""
+status 200, and calls that the service itself finds malformed; that ids of calls have a form that is insisted on; calls
+that stream in fragments and can be cut in two; that a stream tells what the prompt took while it goes on; a mark for a
+tool that failed; that the service can hold the conversation, so that a request names the answer that it goes on from;
+that a request can name a part of a stored answer by its id; that a key is asked for; that the marks of a prompt cache
+may be only so many, and each has a life, also on tools; that a call may come with arguments which are no JSON; that an
+answer which its limit of tokens cut says so; that each event of a stream names its block or its call, so that these may
+overlap; that an answer says when it is a refusal; that a block which says nothing is refused; that a call without its
+result, or a result without its call, is refused; that a prompt which does not fit is refused, not cut without a word;
+that a stream has figures of usage in more than one place; that nothing may stand before the results in their message;
+that thoughts which are not stored come sealed only where the request asks for it; tools that the service runs by
+itself, within an answer; that what was thought is signed or sealed, and wanted back like that; that reasoning goes back
+with a summary, even if it is empty; that texts of one answer keep their borders."""
 
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, assert_never
 
@@ -16,7 +16,7 @@ Spelling: TypeAlias = Literal["lf", "crlf", "cr", "unspaced", "padded", "folded"
 """A way to write a stream that changes nothing of what it says (WHATWG HTML, section 9.2.6): the line end; `data:`
 without the blank behind it; blanks around the JSON; its data on several lines; a byte order mark in front of it.
 `joined` is one event with the parts of all, in an API whose events hold lists of parts. `overlapping` lets a call begin
-before the block in front of it has ended, in an API whose events name their block."""
+before the block or the call in front of it has ended, in an API whose events name them by a number."""
 
 _LINE_ENDS: dict[Spelling, bytes] = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
 
@@ -115,33 +115,46 @@ def _overlapping(events: Sequence[bytes]) -> Iterator[bytes]:
     The events of one block keep their order, and blocks end in their order. So clients report calls in the same order
     as before, both those that report a call when its block ends and those that do so when its arguments are complete.
     """
-    group: list[list[bytes]] = []
+    group: dict[int, list[bytes]] = {}
+    has_ends = False
     for event in events:
         data = frames(event)[0].data if event else None
         read = _json(data.encode()) if data else None
         document = read if isinstance(read, dict) else {}
-        kind = document.get("type")
+        kind, number = document.get("type"), _number_of_call(document)
         if kind == "content_block_start":
             if document["content_block"].get("type") != "tool_use":
-                yield from _at_once(group)
-                group = []
-            group.append([event])
+                yield from _at_once(group, has_ends)
+                group = {}
+            group[document["index"]], has_ends = [event], True
+        elif number is not None:
+            group.setdefault(number, []).append(event)
         elif group and kind in ("content_block_delta", "content_block_stop", "ping"):
-            group[-1].append(event)
+            group[next(reversed(group))].append(event)
         else:
-            yield from _at_once(group)
-            group = []
+            yield from _at_once(group, has_ends)
+            group = {}
             yield event
-    yield from _at_once(group)
+    yield from _at_once(group, has_ends)
 
 
-def _at_once(blocks: Sequence[Sequence[bytes]]) -> Iterator[bytes]:
+def _number_of_call(chunk: Mapping[str, Any]) -> int | None:
+    """The number of the call that a chunk of chat completions is about; None for any other event."""
+    for choice in chunk.get("choices") or ():
+        for call in choice.get("delta", {}).get("tool_calls") or ():
+            return int(call["index"])
+    return None
+
+
+def _at_once(numbered: Mapping[int, Sequence[bytes]], has_ends: bool) -> Iterator[bytes]:
     """All starts; a piece of each in turn, the last block first; then the last piece of each, and then all ends."""
+    blocks = list(numbered.values())
     yield from (block[0] for block in blocks)
-    growing = [list(block[1:-2]) for block in blocks]
+    growing = [list(block[1:-2] if has_ends else block[1:-1]) for block in blocks]
     while any(growing):
         yield from (pieces.pop(0) for pieces in reversed(growing) if pieces)
-    yield from (block[-2] for block in blocks if len(block) > 2)
+    if has_ends:
+        yield from (block[-2] for block in blocks if len(block) > 2)
     yield from (block[-1] for block in blocks if len(block) > 1)
 
 

@@ -26,7 +26,6 @@ REPLY = Reply((ReplyPart(Text("Let me look at né 北🌍.")),), FinishReason.ST
 CALLED = Reply(tuple(map(ReplyPart, BOTH)), FinishReason.TOOL_USE)
 USUAL: Any = {"model": MODEL, "messages": [OPENING], "tools": [TOOL, tool("water")]}
 SEEDS = ("0", "1", "2", "3")
-"""Some of these alternate the fragments of parallel calls, some do not."""
 
 
 class Scripted:

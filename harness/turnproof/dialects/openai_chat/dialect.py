@@ -100,6 +100,7 @@ class OpenAIChat(BaseDialect):
 def _traits(surface: Surface) -> Iterator[Trait]:
     if not SURFACE_TABLE[surface].whole_calls:
         yield "calls-in-pieces"
+        yield "numbered-blocks"
     yield "malformed-arguments"
     yield "named-limits"
     if surface is not Surface.OLLAMA:

@@ -1,18 +1,18 @@
 """A neutral reply as a surface writes it: one JSON body, or the chunks of a stream.
 
-Everything that a real service draws at random (ids, fillers, where texts are cut, whether the fragments of parallel
-calls alternate) is drawn from the seed, so that equal requests get equal bytes.
+Everything that a real service draws at random (ids, fillers, where texts are cut) is drawn from the seed, so that
+equal requests get equal bytes. Calls come one after the other, as the maker's models write them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from ..base import PromptUsage, Rendered, Reply, WireEvent, World
 from ..catalogue import dated
-from ..seeded_random import seeded_number, seeded_word
+from ..seeded_random import seeded_word
 from . import finishes, usage
 from .models import ONE_INDEX, ONE_TOKEN_STEPS
 from .reply_parts import ReplyCall, Speech, speech
@@ -154,11 +154,8 @@ class _Answer:
             for n, call in enumerate(speech.calls):
                 yield {"tool_calls": [self._call_object(call, 0 if self._one_index else n)]}
             return
-        rows = [_fragments(call, n) for n, call in enumerate(speech.calls)]
-        if seeded_number(self._seed, "alternate") % 2:
-            yield from (each for abreast in zip_longest(*rows) for each in abreast if each is not None)
-        else:
-            yield from chain.from_iterable(rows)
+        for n, call in enumerate(speech.calls):
+            yield from _fragments(call, n)
 
     def _chunk(self, n: int, delta: _Json, finish: str | None = None) -> _Json:
         choice: _Json = {"index": n, "delta": delta}

@@ -75,5 +75,6 @@ SPELLINGS: Mapping[Spelling, str] = {
     "unspaced": "servers that imitate the API (defects:ST11); openai 3.54 takes `data:{` as the standard has it",
     "padded": "JSON allows blanks anywhere between its tokens",
     "folded": "WHATWG HTML, 9.2.6: data on several lines is one text; openai 3.54 joins them",
+    "overlapping": "servers that imitate the API (QwenLM/Qwen-Agent#943): pieces of several calls in turn, by index",
 }
 GARBAGE = b'data: {"id":"chatcmpl-","choices":[{"index":0,"delta":{"con\x07 <html>\n\n'
