@@ -341,13 +341,13 @@ def test_tools_that_are_alike_but_for_their_names_are_paired_in_their_order() ->
     assert wire_names(tools, sent) == {"💧": "t_11", "🌱": "t_22"}
 
 
-@pytest.mark.parametrize(("open_to_more", "known"), [(True, True), (False, False), ({"type": "string"}, False)])
-def test_a_renamed_tool_may_leave_out_that_its_objects_take_more_members_and_nothing_else(
-    open_to_more: JSON, *, known: bool
+@pytest.mark.parametrize(("open_to_more", "same"), [(True, True), (False, False), ({"type": "string"}, False)])
+def test_a_schema_may_leave_out_that_its_objects_take_more_members_and_nothing_else(
+    open_to_more: JSON, *, same: bool
 ) -> None:
-    notes = {"type": "object", "properties": {"notes": {"type": "object", "additionalProperties": open_to_more}}}
-    sent = ToolSchema("Tool_plan", "Store a plan", {"type": "object", "properties": {"notes": {"type": "object"}}})
-    assert bool(wire_names([ToolSchema("plan", "Store a plan", notes)], [sent])) is known
+    held = {"type": "object", "properties": {"notes": {"type": "object", "additionalProperties": open_to_more}}}
+    sent = {"type": "object", "properties": {"notes": {"type": "object"}}}
+    assert (without_additions(held, sent) == held) is same
 
 
 def test_a_tool_behind_the_name_of_a_server_is_known_by_the_end_of_its_name() -> None:
@@ -355,3 +355,15 @@ def test_a_tool_behind_the_name_of_a_server_is_known_by_the_end_of_its_name() ->
     sent = [ToolSchema("mcp__session__read_sensor", "", plain), ToolSchema("mcp__session__water", "", plain)]
     assert wire_names([ToolSchema("read_sensor", "", plain)], sent) == {"read_sensor": "mcp__session__read_sensor"}
     assert wire_names([ToolSchema("or", "", plain)], sent) == {}
+
+
+@pytest.mark.parametrize(
+    ("description", "known"), [("Water one bed", True), ("Water one bed in the greenhouse", False), ("", False)]
+)
+def test_a_tool_behind_a_prefix_is_known_by_its_description_though_its_schema_was_changed(
+    description: str, *, known: bool
+) -> None:
+    takes = {"type": "object", "properties": {"bed": {"type": "string"}, "helpers": {"type": "array"}}}
+    sent = ToolSchema("Tools_water", description, {"type": "object", "properties": {"bed": {"type": "string"}}})
+    assert bool(wire_names([ToolSchema("water", "Water one bed", takes)], [sent])) is known
+    assert wire_names([ToolSchema("dry", "Water one bed", takes)], [sent]) == {}

@@ -62,9 +62,11 @@ def _likeness(held: ToolSchema, sent: ToolSchema) -> tuple[bool, int, float]:
     parameters = same_json(held.parameters, without_additions(held.parameters, sent.parameters))
     same = int(parameters) + int(held.description.strip() == sent.description.strip())
     begins = _bare(sent.name).startswith(_beginning(held.name))
-    # A program may put the name of a server in front of it: `mcp__SERVER__NAME`.
+    # A program may put the name of a server or of a class in front of it: `mcp__SERVER__NAME`, `Tools_NAME`.
     ends = len(_bare(held.name)) >= _SHORT and _bare(sent.name).endswith(_bare(held.name))
-    return alike >= _LIKENESS or bool(same == 2 and (held.description or begins or ends)), same, alike
+    is_told = bool(held.description) and same > int(parameters)
+    known = (ends and (parameters or is_told)) or (same == 2 and (bool(held.description) or begins))
+    return alike >= _LIKENESS or known, same, alike
 
 
 _ADDITIONS = frozenset({"$id", "$schema", "additionalProperties", "description", "strict", "title"})

@@ -148,6 +148,31 @@ def _usage_at_the_end(inner: Any, *args: Any, on_usage_update: Any = None, **kwa
     return response
 
 
+def _cancelled_by_the_next_piece(
+    inner: Any, *args: Any, cancel_token: Any = None, on_chunk: Any = None, **kwargs: Any
+) -> Any:
+    """As of a library that nothing interrupts: its caller looks at the token when a piece comes."""
+    if on_chunk is None:
+        return inner.complete(*args, cancel_token=cancel_token, **kwargs)
+    texts: list[str] = []
+
+    def watch(text: str) -> None:
+        if cancel_token.is_cancelled:
+            raise KeyboardInterrupt
+        texts.append(text)
+        on_chunk(text)
+
+    try:
+        return inner.complete(*args, on_chunk=watch, **kwargs)
+    except KeyboardInterrupt:
+        return m.ProviderResponse((m.Text("".join(texts)),), finish_reason=m.FinishReason.CANCELLED)
+
+
+def _cancelled_in_texts_alone(inner: Any, *args: Any, cancel_token: Any = None, **kwargs: Any) -> Any:
+    has_tools = bool(kwargs.get("tools") or args[2:])
+    return inner.complete(*args, cancel_token=None if has_tools else cancel_token, **kwargs)
+
+
 def _other_error(kind: type[Exception]) -> Complete:
     def complete(inner: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -207,6 +232,8 @@ URLS_REFUSED = lie(_refuses_urls)
 DOCUMENTS_DROPPED = lie(sending(_drops_mime("application/")))
 ATTACHMENTS_DROPPED = lie(sending(_drops_attachments))
 CANCEL_IGNORED = lie(without(cancel_token=None))
+CANCEL_SEEN_AT_THE_NEXT_PIECE = lie(_cancelled_by_the_next_piece)
+CANCEL_SEEN_IN_TEXTS_ALONE = lie(_cancelled_in_texts_alone)
 OWN_ERRORS = lie(_other_error(RuntimeError))
 ONE_CLASS_OF_ERRORS = lie(_other_error(ProviderError))
 NO_USAGE = lie(with_fields(usage=m.TokenUsage()), usage=True)

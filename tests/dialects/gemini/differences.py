@@ -342,6 +342,12 @@ UNLISTED: tuple[Case, ...] = (
     Case("failure-told-in-another-member", *after_call(
              wire_user(result({"output": "no such bed", "success": False})),
              ToolResult("id_1", "read_sensor", "no such bed", True)), ("unlisted", "unlisted")),
+    Case("failure-told-by-the-class-of-an-object", *after_call(
+             wire_user(result({"type": "ErrorArtifact", "value": "no such bed"})),
+             ToolResult("id_1", "read_sensor", "no such bed", True)), ("unlisted", "unlisted")),
+    Case("result-as-json-with-company", *after_call(
+             wire_user(result({"id": "b026", "value": '{"label": "Gr\u00f6\u00dfe\\n"}'})),
+             ToolResult("id_1", "read_sensor", {"label": "Größe\n"})), ("unlisted",)),
     Case("image-of-the-model", [OPENING, model("Here.", PNG), THANKS], [WIRE_ASKED, wire_model("Here."), WIRE_THANKS],
          ("unlisted",)),
     Case("another-kind-of-image", [user("Look", inline(b"png", "image/jpeg"))], [wire_user("Look", WIRE_PNG)],

@@ -1,4 +1,5 @@
-"""Whether a binding's claims are true: a short conversation for each capability, judged by a requirement of the suite.
+"""Whether a binding's claims are true: a short conversation or two for each capability, judged by requirements of the
+suite.
 
 A claim that is not met is wrong. What is not claimed and works is a warning: it is certified only where it is claimed.
 """
@@ -49,7 +50,17 @@ PROBES = (
     Probe("image_urls", "media/by_reference", ("multimodal/images-reach-the-wire",), suggested=False),
     Probe("documents", "media/document", ("multimodal/documents-reach-the-wire",)),
     Probe("result_images", "tools/one_image_result", ("multimodal/attachments-of-results-reach-the-wire",)),
-    Probe("cancel", "cancel/in_text", ("cancellation/returns-a-cancelled-response",)),
+    Probe(
+        "cancel",
+        "cancel/in_text",
+        ("cancellation/returns-a-cancelled-response", "cancellation/silence-is-no-obstacle"),
+    ),
+    Probe(
+        "cancel",
+        "cancel/in_arguments",
+        ("cancellation/returns-a-cancelled-response", "cancellation/no-calls-are-left-behind"),
+        suggested=False,
+    ),
     Probe("cancel_batch", "cancel/in_batch", ("cancellation/batch-calls-can-be-cancelled",)),
     Probe("typed_errors", "faults/refused", ("errors/failures-are-typed", "errors/class-fits-the-status")),
     Probe("usage", "basics/plain", ("accounting/prompt-counts-everything", "accounting/output-is-what-the-wire-says")),
@@ -96,24 +107,27 @@ def claims(runner: Runner, spec: str) -> Iterator[Diagnostic]:
     suite = load_suite()
     scenarios = {scenario.name: scenario for scenario in suite_scenarios(suite)}
     catalogue = {requirement.id: requirement for requirement in suite.requirements}
-    true, found = [], []
+    held: list[str] = []
+    found: dict[str, Diagnostic] = {}
     for trial in _trials(subject, scenarios):
+        name = trial.probe.claim
+        if name in found:
+            continue
         transcript = runner.run(trial.spec(spec, subject))
         counter, is_held = _judged(trial, transcript, suite, catalogue)
-        name = trial.probe.claim
         if trial.claimed and counter is not None:
             advice = _advice(spec, trial, counter.requirement)
-            found.append(wrong(spec, f"claim {name}", f"it is claimed. {counter.words}", advice))
+            found[name] = wrong(spec, f"claim {name}", f"it is claimed. {counter.words}", advice)
         elif trial.claimed and is_held:
-            true.append(name)
+            held.append(name)
         elif is_held and not trial.claimed:
             advice = f"write Capabilities({name}=True) in the binding, so that it is certified"
-            found.append(warning(spec, f"claim {name}", "it is not claimed, and works", advice))
-    if true:
+            found[name] = warning(spec, f"claim {name}", "it is not claimed, and works", advice)
+    if true := [name for name in dict.fromkeys(held) if name not in found]:
         yield ok(
             spec, "claims", f"{counted(len(true), 'claim')} of the binding hold in one conversation: {', '.join(true)}"
         )
-    yield from found
+    yield from found.values()
 
 
 def _trials(subject: Subject, scenarios: Mapping[str, Scenario]) -> Iterator[_Trial]:

@@ -19,6 +19,7 @@ Agreement: TypeAlias = Literal["whole", "in other words", "lost"]
 
 _encode = msgspec.json.Encoder().encode
 _TELLS_A_FAILURE = ("error", "fail", "success", "exception", "status")
+_NAMES_A_FAILURE = ("error", "fail", "exception")
 
 
 def agrees_with_result(held: ToolResult, sent: ToolResult) -> Agreement:
@@ -34,6 +35,8 @@ def agrees_with_result(held: ToolResult, sent: ToolResult) -> Agreement:
         return "whole"
     if isinstance(held.result, str) and any(parses_to(held.result, value) for value in (response, *content)):
         return "in other words"
+    if any(isinstance(value, str) and _is_same(value, held.result) for value in content):
+        return "in other words"  # as JSON, beside what the library keeps with it
     if isinstance(held.result, str) and not held.result.strip():
         return "lost"  # words in place of an empty text
     if held.result is None:
@@ -49,9 +52,13 @@ def fails_by_itself(result: ToolResult) -> bool:
 
 
 def tells_a_failure(response: JSON) -> bool:
-    """Whether a response without an `error` says in some other member that the tool failed."""
-    names = response if isinstance(response, dict) else ()
-    return any(word in name.lower() for name in names for word in _TELLS_A_FAILURE)
+    """Whether a response without an `error` says in some other member that the tool failed: by the member's name, or by
+    one word in it, such as the class of the object that the library sends."""
+    members = response.items() if isinstance(response, dict) else ()
+    words = [text for _, text in members if isinstance(text, str) and text.isidentifier()]
+    return any(word in name.lower() for name, _ in members for word in _TELLS_A_FAILURE) or any(
+        word in text.lower() for text in words for word in _NAMES_A_FAILURE
+    )
 
 
 def _is_nothing(value: JSON) -> bool:
