@@ -245,8 +245,8 @@ def usage_is_kept(view: View) -> Findings:
     """The last good figures; the prompt was paid for."""
     for call, response, exchange in _cut_responses(view):
         usage, updates = response.usage, usage_updates(call)
-        if updates:
-            last = updates[-1]
+        last = updates[-1] if updates else None
+        if last is not None and any(getattr(last.usage, name) for name in _PAID_FOR):
             both = {name: (getattr(last.usage, name), getattr(usage, name)) for name in _PAID_FOR}
             fallen = [name for name, (before, after) in both.items() if after < before]
             for name in fallen:

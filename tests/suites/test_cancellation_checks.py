@@ -363,6 +363,12 @@ def test_usage_is_measured_on_the_wire_where_no_update_came() -> None:
     assert codes("usage-is-kept", zero) == ["prompt-missing"]
 
 
+def test_updates_that_say_nothing_are_no_figures_that_could_be_kept() -> None:
+    blank = spoilt(cancelled(), UsageUpdate, lambda event: replace(event, usage=TokenUsage()))
+    zero = spoilt(blank, Response, response_with(usage=TokenUsage()))
+    assert codes("usage-is-kept", zero) == ["prompt-missing"], "the wire had some"
+
+
 def test_trailing_blanks_of_a_partial_answer_may_be_trimmed() -> None:
     def trimmed(body: Any) -> None:
         body["messages"][1]["content"][0]["text"] = "Bed 3 is"

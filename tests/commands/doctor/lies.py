@@ -139,6 +139,27 @@ def _text_at_the_end(inner: Any, *args: Any, on_chunk: Any = None, **kwargs: Any
     return response
 
 
+def _one_piece_too_many(inner: Any, *args: Any, on_chunk: Any = None, cancel_token: Any = None, **kwargs: Any) -> Any:
+    def pass_on(text: str) -> None:
+        on_chunk(text)
+        if cancel_token is not None and cancel_token.is_cancelled:
+            on_chunk("more")
+
+    return inner.complete(*args, on_chunk=on_chunk and pass_on, cancel_token=cancel_token, **kwargs)
+
+
+def _cancelled_texts(response: m.ProviderResponse) -> m.ProviderResponse:
+    if response.finish_reason is not m.FinishReason.CANCELLED:
+        return response
+    return msgspec.structs.replace(response, parts=tuple(one for one in response.parts if isinstance(one, m.Text)))
+
+
+def _refuses_instructions(inner: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:
+    if any(message.role == "system" for message in messages):
+        raise ValueError("only one system message is allowed")
+    return inner.complete(messages, *args, **kwargs)
+
+
 def _usage_at_the_end(inner: Any, *args: Any, on_usage_update: Any = None, **kwargs: Any) -> Any:
     response = inner.complete(*args, **kwargs)
     if response.finish_reason is m.FinishReason.CANCELLED:
@@ -248,6 +269,10 @@ IMAGES_NOT_CLAIMED = lie(as_it_is, images=False)
 ERRORS_NOT_CLAIMED = lie(as_it_is, typed_errors=False)
 STREAMING_NOT_CLAIMED = lie(as_it_is, streaming=False)
 CANCEL_NOT_CLAIMED = lie(as_it_is, cancel=False, cancel_batch=False)
+
+PIECE_AFTER_CANCEL = lie(_one_piece_too_many)
+THINKING_LOST_IN_CANCEL = lie(returning(_cancelled_texts))
+OWN_REFUSAL = lie(_refuses_instructions)
 
 CHAT_FOR_ANTHROPIC = binding("lie", _speaks(OPENAI), capabilities=PLAIN)
 ANTHROPIC_FOR_CHAT = binding("lie", dialect="openai-chat", model="gpt-5-mini", capabilities=PLAIN)

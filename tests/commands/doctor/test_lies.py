@@ -8,6 +8,7 @@ import pytest
 
 from turnproof.commands.doctor.binding import binding
 from turnproof.commands.doctor.claims import PROBES, claims
+from turnproof.commands.doctor.habits import HABITS
 from turnproof.commands.doctor.model import Diagnostic, State
 from turnproof.judge.requirements import load_suite
 from turnproof.provider import Binding
@@ -54,6 +55,13 @@ WORKING = {
 }
 """By binding: what it does not claim, although it works."""
 
+HABITUAL = {
+    "PIECE_AFTER_CANCEL": ("pieces after a cancel", "A piece of text was passed on after", "await asyncio.sleep(0)"),
+    "THINKING_LOST_IN_CANCEL": ("thinking of a cancelled answer", "does not have the thinking", "beside the texts"),
+    "OWN_REFUSAL": ("errors of the library's own", "an error that is not a ProviderError", "is an InvalidRequestError"),
+}
+"""By binding: what bindings often do, what is seen of it, and what to do instead."""
+
 OTHERWISE_WRONG = {
     "CALLS_NOT_RETURNED": ("the response has no FunctionCall", "do not claim tools"),
     "NOTHING_STREAMED": ("on_chunk was never called", "do not claim streaming"),
@@ -93,7 +101,7 @@ def of_claim(found: Iterator[Diagnostic], claim: str) -> Diagnostic:
 
 def test_every_lie_is_in_one_table_and_there_are_thirty_at_least() -> None:
     lies_told = BINDINGS.keys() - set(INSTALLED)
-    tables = [*CLAIMED, *WORKING, *OTHERWISE_WRONG, "STREAMING_NOT_CLAIMED", "OTHER_APIS_MODEL"]
+    tables = [*CLAIMED, *WORKING, *HABITUAL, *OTHERWISE_WRONG, "STREAMING_NOT_CLAIMED", "OTHER_APIS_MODEL"]
     assert sorted(tables) == sorted(lies_told)
     assert len(tables) >= 30
 
@@ -115,6 +123,15 @@ def test_what_works_and_is_not_claimed_is_a_warning(runner: Runner, name: str) -
     found = of_claim(claims(runner, name), WORKING[name])
     assert (found.state, found.said) == (State.WARNING, "it is not claimed, and works")
     assert f"write Capabilities({WORKING[name]}=True)" in found.do
+
+
+@pytest.mark.parametrize("name", HABITUAL)
+def test_what_bindings_often_do_is_a_warning(runner: Runner, name: str) -> None:
+    what, seen, advice = HABITUAL[name]
+    (found,) = [one for one in claims(runner, name) if one.state is not State.OK]
+    assert (found.what, found.state) == (what, State.WARNING)
+    assert seen in found.said
+    assert advice in found.do
 
 
 @pytest.mark.parametrize("name", OTHERWISE_WRONG)
@@ -147,4 +164,4 @@ def test_a_true_binding_is_accused_of_nothing(runner: Runner, name: str) -> None
 
 def test_probes_name_what_the_suite_has() -> None:
     known = {requirement.id for requirement in load_suite().requirements}
-    assert {name for probe in PROBES for name in probe.requirements} <= known
+    assert {name for probe in PROBES for name in probe.requirements} | {one.requirement for one in HABITS} <= known

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, ReplyPart
+from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart
 from turnproof.dialects.ollama import DIALECT, Ollama
 from turnproof.messages import FinishReason, FunctionCall, Text, Thought, TokenUsage
 
@@ -46,6 +46,14 @@ def test_batch_and_stream_say_the_same(name: str) -> None:
     assert look.id != water.id
     assert stream.usage == TokenUsage(198, 31, 229)
     assert (stream.finish, stream.complete) == (FinishReason.TOOL_USE, True)
+
+
+@pytest.mark.parametrize("sendable", [STREAMS["chat"], WHOLES["chat"]])
+def test_an_answer_escapes_what_gos_json_escapes_and_no_more(sendable: Ask) -> None:
+    text = "<b> & \u2028\u2029 \u0085 né"
+    rendered = render(Reply((ReplyPart(Text(text), (text,)),), FinishReason.STOP), sendable)
+    assert read(rendered).parts == (Text(text),)
+    assert rb"\u003cb\u003e \u0026 \u2028\u2029 " + "\u0085 né".encode() in data(rendered)
 
 
 @pytest.mark.parametrize("name", STREAMS)

@@ -22,6 +22,7 @@ from ...scenarios import Scenario
 from ...subject import Subject
 from ..certify.decide import lacking_for
 from ..certify.scenarios import suite_scenarios
+from .habits import habits
 from .model import Diagnostic, ok, warning, wrong
 
 
@@ -128,6 +129,7 @@ def claims(runner: Runner, spec: str) -> Iterator[Diagnostic]:
             spec, "claims", f"{counted(len(true), 'claim')} of the binding hold in one conversation: {', '.join(true)}"
         )
     yield from found.values()
+    yield from habits(runner, spec, subject, suite, scenarios)
 
 
 def _trials(subject: Subject, scenarios: Mapping[str, Scenario]) -> Iterator[_Trial]:

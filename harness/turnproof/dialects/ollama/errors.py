@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from ..anthropic_messages.read import error_of as anthropics_complaint
-from ..anthropic_messages.writing import body_event, sse
+from ..anthropic_messages.writing import sse
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, Rule, WireEvent
 from ..lenient_reading import word
 from ..ndjson import is_ndjson
 from ..seeded_random import HEX, seeded_word
 from . import rules
 from .surfaces import Surface
+from .writing import body_event, encode
 
 TYPES: Mapping[int, str] = {
     400: "invalid_request_error",
@@ -93,7 +92,7 @@ def _envelope(kind: str, message: str) -> dict[str, Any]:
 def error_event(kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
     """The event that reports an error after the stream began: a line of a native stream, an event of the other."""
     if is_ndjson(headers.get("content-type", "")):
-        return WireEvent(msgspec.json.encode({"error": message}) + b"\n", "error")
+        return WireEvent(encode({"error": message}) + b"\n", "error")
     return sse("error", _envelope(kind or "api_error", message), 0, "error")
 
 

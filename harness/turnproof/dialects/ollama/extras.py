@@ -6,11 +6,11 @@ from hashlib import sha256
 from typing import Any
 
 from ...messages import JSON
-from ..anthropic_messages.writing import body_event
 from ..base import Call, ModelFacts, PromptUsage, Rendered, WireEvent, World
 from .models import capabilities, feature
 from .native_answers import JSON_HEADERS, moment
 from .surfaces import OllamaCall
+from .writing import body_event
 
 VERSION = "0.35.1"
 HOME = b"Ollama is running"

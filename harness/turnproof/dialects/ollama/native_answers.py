@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
-
 from ...messages import FunctionCall, Text, Thought, thaw
 from ...tokens import json_tokens, text_tokens
 from ..anthropic_messages.models import LEGAL_NAME
-from ..anthropic_messages.writing import body_event
 from ..base import EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
 from ..naming import spoken_name
 from ..seeded_random import seeded_number
@@ -19,6 +16,7 @@ from ..stream_cuts import cut_text
 from .finishes import done_reason
 from .reply_message import in_one
 from .surfaces import OllamaCall
+from .writing import body_event, encode
 
 JSON_HEADERS = {"content-type": "application/json; charset=utf-8"}
 LINES_HEADERS = {"content-type": "application/x-ndjson"}
@@ -28,8 +26,6 @@ _TICK = 0.031
 
 _MOST_CONTEXT = 4_096
 """Numbers of `context` that are made up at most: nobody reads them."""
-
-_encode = msgspec.json.Encoder().encode
 
 
 def moment(world: World, ticks: int = 0) -> str:
@@ -110,7 +106,7 @@ class _Answer:
         return ({"id": call.id} if call.id else {}) | {"function": function}
 
     def _line(self, ticks: int, members: dict[str, Any], kind: EventKind, text: str = "") -> WireEvent:
-        return WireEvent(_encode(self._head(ticks) | members) + b"\n", kind, text)
+        return WireEvent(encode(self._head(ticks) | members) + b"\n", kind, text)
 
     def _head(self, ticks: int) -> dict[str, Any]:
         return {"model": self._call.model, "created_at": moment(self._world, ticks)}

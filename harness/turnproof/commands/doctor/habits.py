@@ -1,0 +1,72 @@
+"""What bindings often do, and what is then taken for the library's doing: the certification would accuse it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ...dialects import dialect as dialect_named
+from ...judge.requirements import Suite, judge
+from ...judge.verdict import Status
+from ...judge.verdict_words import message_of
+from ...judge.view import View
+from ...run.driver import Runner, RunSpec
+from ...run.transcript import RunKey
+from ...scenarios import Scenario
+from ...subject import Subject
+from ..certify.decide import lacking_for
+from .model import Diagnostic, warning
+
+
+@dataclass(frozen=True, slots=True)
+class Habit:
+    """The scenario and the requirement of the suite that show it, and what to write in the binding instead."""
+
+    what: str
+    scenario: str
+    requirement: str
+    advice: str
+
+
+HABITS = (
+    Habit(
+        "pieces after a cancel",
+        "cancel/in_one_write",
+        "cancellation/no-piece-after-the-cancel",
+        "what came together is read without a wait: behind each `on_chunk` write `await asyncio.sleep(0)`, where "
+        "a cancel takes effect; in a plain function look at `cancel_token.is_cancelled`",
+    ),
+    Habit(
+        "thinking of a cancelled answer",
+        "cancel/after_thinking",
+        "cancellation/thinking-is-kept",
+        "if the library has it still, return the thoughts whose signature had arrived, beside the texts",
+    ),
+    Habit(
+        "errors of the library's own",
+        "handoff/from_elsewhere",
+        "errors/failures-are-typed",
+        "a conversation that the library refuses itself is an InvalidRequestError: map its own errors, too",
+    ),
+)
+
+
+def habits(
+    runner: Runner, spec: str, subject: Subject, suite: Suite, scenarios: Mapping[str, Scenario]
+) -> Iterator[Diagnostic]:
+    """Those that an adapter's binding has, as far as its claims let them be seen."""
+    claims = subject.claims()
+    catalogue = {requirement.id: requirement for requirement in suite.requirements}
+    for habit in HABITS:
+        scenario, requirement = scenarios.get(habit.scenario), catalogue.get(habit.requirement)
+        if scenario is None or requirement is None or requirement.lacks(claims):
+            continue
+        if lacking_for(scenario, claims, subject.operations):
+            continue
+        modes = [mode for mode in scenario.modes if mode == "batch" or claims.streaming]
+        key = RunKey(scenario.name, subject.paths[0], modes[0])
+        transcript = runner.run(RunSpec(spec, scenario, key))
+        view = View(transcript, dialect_named(transcript.dialect), scenario, "")
+        verdict = judge(requirement, key.path, [view], claims=claims, registry=suite.registry)
+        if verdict.status is Status.VIOLATED:
+            yield warning(spec, habit.what, message_of(verdict, suite.registry.templates), habit.advice)
