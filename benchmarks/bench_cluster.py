@@ -21,7 +21,7 @@ import psutil
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.judge.requirements import load_suite
 from turnproof.run.bindings import resolve_subject
-from turnproof.run.cluster.runner import ClusterOptions
+from turnproof.run.cluster.options import ClusterOptions
 from turnproof.run.driver import RunSpec
 from turnproof.run.driver.run_place import RunPlace
 from turnproof.run.places import run_place

@@ -161,8 +161,10 @@ def shown() -> list[Shown]:
                 one = Shown(mutant, adapter, Rewritten())
                 patch.setitem(all_mutants(), mutant.name, replace(mutant, filter=one.rewritten.filter(mutant)))
                 for trial in plan(adapter, subject, suite(), scenarios, {mutant.name: mutant}):
-                    mode = "batch" if mutant.caught_by in ASKED_DIRECTLY else "stream"
-                    runs = [run for run in trial.runs if run.key.path == "stateless" and run.key.mode == mode]
+                    alone = [run for run in trial.runs if run.key.path == "stateless"]
+                    streamed = [run for run in alone if run.key.mode == "stream"]
+                    in_batch = mutant.caught_by in ASKED_DIRECTLY or not streamed
+                    runs = [run for run in alone if run.key.mode == "batch"] if in_batch else streamed
                     specs += runs
                     if runs:
                         by_mutant[mutant.name] = one

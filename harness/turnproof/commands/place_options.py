@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..run.cluster.runner import ClusterOptions
+from ..run.cluster.options import ClusterOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,6 +138,7 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
     @classmethod
     def of(cls, requirement: Requirement, templates: Mapping[str, Template]) -> RequirementLine:
         """The line for a requirement of the catalogue; `templates` are the words for all codes there are."""
+        own = f"{requirement.id}/"
         return cls(
             id=requirement.id,
             title=requirement.title,
@@ -151,9 +152,7 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
             sources=requirement.sources,
             counts=requirement.asks,
             effect=requirement.effect,
-            findings={
-                code: template for code, template in templates.items() if code.rpartition("/")[0] == requirement.id
-            },
+            findings={code: template for code, template in templates.items() if code.startswith(own)},
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from ..errors import UsageError
 from ..subject import Subject
 from .backends import Backends
-from .cluster.runner import ClusterOptions, ClusterRunner
+from .cluster.options import ClusterOptions
 from .driver import Runner
 from .driver.limits import NO_LIMITS, Limits
 from .driver.run_place import NO_REPORTS, PlaceReports, RunPlace
@@ -50,6 +50,10 @@ def run_place(
         )
     if in_process:
         raise UsageError("--cluster makes runs on the cluster's workers: leave --in-process away")
+    from .cluster.runner import (
+        ClusterRunner,  # with all that compares versions: commands without a cluster start sooner
+    )
+
     return ClusterRunner(
         cluster,
         subjects,

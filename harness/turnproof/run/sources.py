@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
@@ -22,21 +23,26 @@ def sources_digest(packages: Iterable[str]) -> str:
 @cache
 def _digest(package: str) -> str:
     digest = hashlib.sha256()
-    for root, file in _files(package):
-        digest.update(f"{file.relative_to(root).as_posix()} ".encode())
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    for name, file in _files(package):
+        digest.update(f"{name} ".encode())
+        digest.update(hashlib.sha256(Path(file).read_bytes()).digest())
     return digest.hexdigest()
 
 
-def _files(package: str) -> Iterator[tuple[Path, Path]]:
+def _files(package: str) -> Iterator[tuple[str, str]]:
+    """The names of the source files, from the package's folder on, and where they are. There are thousands, so that
+    this goes by strings."""
     try:
         spec = find_spec(package)
     except (ImportError, ValueError):
         return
     if spec is None:
         return
-    for place in spec.submodule_search_locations or ():
-        root = Path(place)
-        yield from ((root, file) for file in sorted(root.rglob("*")) if file.suffix in _SUFFIXES and file.is_file())
+    for root in spec.submodule_search_locations or ():
+        for folder, folders, names in os.walk(root):
+            folders.sort()
+            for file in (f"{folder}/{name}" for name in sorted(names) if name.endswith(_SUFFIXES)):
+                if Path(file).is_file():
+                    yield file.removeprefix(f"{root}/"), file
     if not spec.submodule_search_locations and spec.origin and Path(spec.origin).is_file():
-        yield Path(spec.origin).parent, Path(spec.origin)
+        yield Path(spec.origin).name, spec.origin

@@ -31,7 +31,7 @@ from turnproof.commands.certify.decide import lacking_for
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.judge.requirements import load_suite
 from turnproof.run.bindings import resolve_subject
-from turnproof.run.cluster.runner import ClusterOptions
+from turnproof.run.cluster.options import ClusterOptions
 from turnproof.run.driver import RunSpec
 from turnproof.run.evidence import digest
 from turnproof.run.places import run_place

@@ -16,7 +16,7 @@ from turnproof.errors import UsageError
 from turnproof.run.backends import Backends, Choice
 from turnproof.run.cluster import connection
 from turnproof.run.cluster.connection import check_address
-from turnproof.run.cluster.runner import ClusterOptions
+from turnproof.run.cluster.options import ClusterOptions
 from turnproof.run.places import run_place
 from turnproof.wire.controls import CONTROLS
 

@@ -20,7 +20,8 @@ from turnproof.errors import HarnessError, UsageError
 from turnproof.run.cluster.connection import Cluster
 from turnproof.run.cluster.identity import Identity, Needs
 from turnproof.run.cluster.jobs import batch_of
-from turnproof.run.cluster.runner import ClusterOptions, ClusterRunner
+from turnproof.run.cluster.options import ClusterOptions
+from turnproof.run.cluster.runner import ClusterRunner
 from turnproof.run.cluster.share import Share
 from turnproof.run.driver import RunSpec
 from turnproof.run.evidence import digest

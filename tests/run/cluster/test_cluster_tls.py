@@ -13,7 +13,7 @@ import pytest
 from run.cluster.clusters import digests, specs, subjects
 from turnproof.errors import UsageError
 from turnproof.run.cluster.connection import Cluster
-from turnproof.run.cluster.runner import ClusterOptions
+from turnproof.run.cluster.options import ClusterOptions
 from turnproof.run.places import run_place
 from turnproof.wire.controls import CONTROLS
 

@@ -15,7 +15,7 @@ from run.cluster.clusters import dask_cluster, digests, specs
 from turnproof.errors import UsageError
 from turnproof.run.bindings import resolve_subject
 from turnproof.run.cluster import runner as cluster_runner
-from turnproof.run.cluster.runner import ClusterOptions
+from turnproof.run.cluster.options import ClusterOptions
 from turnproof.run.cluster.wheels import send
 from turnproof.run.driver.run_place import RunPlace
 from turnproof.run.places import run_place

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from turnproof._base.secrets import is_secret_name
 from turnproof.dialects import dialect
 from turnproof.dialects.base import HttpRequest
 from turnproof.run.driver import Runner, RunSpec
 from turnproof.run.driver.job import Job
 from turnproof.run.driver.merge_transcript import Gathering
 from turnproof.run.driver.runner import Emulated
+from turnproof.run.driver.worker_pool import service_keys, subject_environment
 from turnproof.run.transcript import RunEnded, RunKey
 from turnproof.wire.cassettes.recording_proxy import ProxyTarget
 from turnproof.wire.emulator.server_run import CANARY_KEY, ServerRun, other_key
@@ -68,3 +70,18 @@ def test_the_key_in_the_sources_does_not_open_a_live_run() -> None:
     (known,) = (server_run.world.keys for server_run in answering.server_runs)
     for key, opened in ((CANARY_KEY, False), (other_key(CANARY_KEY), False), (slot.jobs[0].api_key, True)):
         assert target.is_opened_by(HttpRequest("POST", "/v1/messages", {}, {"x-api-key": key}, b""), known) is opened
+
+
+def test_the_name_of_each_variable_with_a_services_key_says_so() -> None:
+    assert [name for name in service_keys() if not is_secret_name(name)] == []
+
+
+def test_a_subject_sees_no_key_of_a_service_and_what_else_is_there() -> None:
+    there = {
+        "OPENAI_API_KEY": "sk-1",
+        "GITHUB_TOKEN": "ghp-1",
+        "DATABASE_TOKEN": "its own",
+        "LANG": "C",
+        "PYTEST_VERSION": "9",
+    }
+    assert subject_environment(there) == {"DATABASE_TOKEN": "its own", "LANG": "C"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..._base.settings import Config
 
 if TYPE_CHECKING:
-    from ...run.cluster.runner import ClusterOptions
+    from ...run.cluster.options import ClusterOptions
 
 
 def cluster_options(address: str | None, config: Config, jobs: int | None = None) -> ClusterOptions | None:
@@ -25,7 +25,7 @@ def cluster_options(address: str | None, config: Config, jobs: int | None = None
     if jobs is not None:
         raise UsageError("-j is for worker processes of this machine: with --cluster, leave it away")
     from ...run.cluster.connection import check_address
-    from ...run.cluster.runner import ClusterOptions
+    from ...run.cluster.options import ClusterOptions
 
     check_address(target)
     folder = config.file.parent if config.file is not None else Path()

@@ -20,7 +20,7 @@ from ...judge.declarations import excused_for
 from ...judge.requirements import Suite, load_suite
 from ...run.backends import Backends, choose_backend
 from ...run.cluster.connection import standing
-from ...run.cluster.runner import ClusterOptions
+from ...run.cluster.options import ClusterOptions
 from ...scenarios import Scenario
 from ...subject import Subject
 from ..certify.run_store import MadeWith

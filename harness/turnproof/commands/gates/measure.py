@@ -16,7 +16,7 @@ from ...report.begin_run import begin_run
 from ...report.progress import place_reports, progress
 from ...run.backends import Backends
 from ...run.bindings import subject_of
-from ...run.cluster.runner import ClusterOptions
+from ...run.cluster.options import ClusterOptions
 from ...run.driver import RunSpec, Watch
 from ...run.driver.limits import limits_of
 from ...run.evidence import EvidenceStore

@@ -251,11 +251,13 @@ def run_verdict(result: Result, asked: int) -> Verdict | None:
         return None
     if isinstance(result, Verdict):
         result = (result,)
+    if not (results := list(result)):
+        return None  # as of nearly every run: a check looks at all of them
     compared: list[str] = []
     findings: list[Finding] = []
     verdicts: list[Verdict] = []
     marks: list[Evidence] = []
-    for found in result:
+    for found in results:
         match found:
             case str():
                 compared.append(found)

@@ -32,6 +32,7 @@ from ..transcript import Transcript
 from .connection import Cluster, is_on_this_machine
 from .identity import Identity, Needs
 from .jobs import Answers, Batch, Broken, FinishedRuns, LostProcess, Ready, Setup, answer_of, encoded
+from .options import ClusterOptions
 from .share import Share
 from .wheels import read_wheels, send
 
@@ -49,19 +50,6 @@ _AHEAD = 3
 
 _LOOK = 1.0
 """Seconds between two looks at the workers."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterOptions:
-    """Where the cluster is, and the folder or fsspec URL that all of its machines share.
-
-    Without one, a cluster on this machine gets a temporary folder. `wheels` are sent along, for packages that are not
-    installed there.
-    """
-
-    address: str
-    share: str = ""
-    wheels: tuple[Path, ...] = ()
 
 
 @dataclass(slots=True)

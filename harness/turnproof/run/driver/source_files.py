@@ -27,10 +27,10 @@ class SourceFiles:
         if not new:
             return
         self._modules |= new
-        root = Path(project_folder())
+        root = f"{project_folder()}/"
         for name in new:
             file = getattr(sys.modules.get(name), "__file__", None)
-            if isinstance(file, str) and _is_own(path := Path(file), root):
+            if isinstance(file, str) and file.startswith(root) and "site-packages" not in (path := Path(file)).parts:
                 self._stamps[path] = _stamp(path)
 
     def changed(self) -> str:
@@ -39,10 +39,6 @@ class SourceFiles:
         stamps = list(self._stamps.items())  # other runs begin meanwhile, and note theirs
         changed = (path for path, stamp in stamps if _stamp(path) != stamp)
         return next((str(path.relative_to(root)) for path in changed), "")
-
-
-def _is_own(path: Path, root: Path) -> bool:
-    return path.is_relative_to(root) and "site-packages" not in path.parts
 
 
 def _stamp(path: Path) -> _Stamp | None:

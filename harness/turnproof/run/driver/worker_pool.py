@@ -15,6 +15,7 @@ from multiprocessing.context import BaseContext
 import msgspec
 
 from ..._base.counts import counted
+from ..._base.secrets import is_secret_name
 from ...dialects import dialect, dialect_names, surface_names
 from ...subject import Subject
 from ...wire.emulator.server_run import SERVER_THREAD
@@ -48,13 +49,13 @@ def subject_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in environment.items()
-        if name not in service_keys() and not name.startswith("PYTEST_")
+        if not (is_secret_name(name) and name in service_keys()) and not name.startswith("PYTEST_")
     }
 
 
 @cache
 def service_keys() -> frozenset[str]:
-    """The variables from which the services of all dialects and surfaces take their keys."""
+    """The variables from which the services of all dialects and surfaces take their keys. Loads all dialects."""
     surfaces = (f"{name}@{surface}" for name in dialect_names() for surface in surface_names(name))
     return frozenset(name for each in (*dialect_names(), *surfaces) for name in dialect(each).service.key_variables)
 
