@@ -178,6 +178,14 @@ def test_a_tool_that_is_another_one_does_not_stand_for_a_legal_name() -> None:
     assert names.wire_name("read") == "read"
 
 
+def test_a_session_may_hold_a_call_under_the_name_that_it_came_with_on_the_wire() -> None:
+    names = NameMap([tool("waterBed", "waters")], [tool("water_bed", "waters")], LEGAL)
+    assert names.agree("water_bed", "water_bed")
+    assert names.agree("waterBed", "water_bed")
+    assert not names.agree("waterBed", "waterBed")
+    assert not names.agree("read", "water_bed")
+
+
 def test_without_declared_tools_a_call_has_its_name_or_one_with_that_in_it() -> None:
     assert NameMap([], [], LEGAL).agree("read", "fn_read")
     assert not NameMap([], [], LEGAL).agree("read", "water")

@@ -75,7 +75,8 @@ class NameMap:
         if (known := self._wire.get(own_name)) is not None:
             return known == wire
         if self._own_names.get(wire, own_name) != own_name:
-            return False
+            # A session that got a call under the name on the wire holds it under that name.
+            return own_name == wire
         if self._may_stay(own_name) and not self._rewrites_all:
             # Without declared tools nothing tells how names are written: one with the held name in it is that.
             return own_name == wire or (not self._wire and own_name in wire)

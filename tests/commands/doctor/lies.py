@@ -189,6 +189,21 @@ def _cancelled_by_the_next_piece(
         return m.ProviderResponse((m.Text("".join(texts)),), finish_reason=m.FinishReason.CANCELLED)
 
 
+def _in_small_letters(parts: tuple[m.Part, ...]) -> tuple[m.Part, ...]:
+    """As of a library that writes the names of tools in its own way."""
+    return tuple(
+        msgspec.structs.replace(part, name=part.name.lower()) if isinstance(part, m.FunctionCall) else part
+        for part in parts
+    )
+
+
+def _with_a_new_id(part: m.Part) -> m.Part:
+    """As of a library that puts each result into an object with an id."""
+    if isinstance(part, m.ToolResult):
+        return msgspec.structs.replace(part, result={"id": m.new_message_id(), "value": m.thaw(part.result)})
+    return part
+
+
 def _cancelled_in_texts_alone(inner: Any, *args: Any, cancel_token: Any = None, **kwargs: Any) -> Any:
     has_tools = bool(kwargs.get("tools") or args[2:])
     return inner.complete(*args, cancel_token=None if has_tools else cancel_token, **kwargs)
@@ -240,6 +255,8 @@ PLAIN = Capabilities(streaming=True, cancel=True, typed_errors=True)
 
 TOOLS_NOT_SENT = lie(_no_tools)
 CALLS_NOT_RETURNED = lie(with_parts(_no_calls))
+ID_FOR_EACH_RESULT = lie(sending(_with_a_new_id))
+NAMES_IN_SMALL_LETTERS = lie(with_parts(_in_small_letters))
 PARALLEL_CALLS_LOST = lie(with_parts(_first_call_only))
 NOTHING_STREAMED = lie(without(on_chunk=None))
 STREAMED_TWICE = lie(_text_twice)

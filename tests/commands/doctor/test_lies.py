@@ -58,6 +58,12 @@ WORKING = {
 HABITUAL = {
     "PIECE_AFTER_CANCEL": ("pieces after a cancel", "A piece of text was passed on after", "await asyncio.sleep(0)"),
     "THINKING_LOST_IN_CANCEL": ("thinking of a cancelled answer", "does not have the thinking", "beside the texts"),
+    "NAMES_IN_SMALL_LETTERS": (
+        "names of tools",
+        "under another name than the session's",
+        "the name that its tool was declared by",
+    ),
+    "ID_FOR_EACH_RESULT": ("ids drawn for each call", "A repeated request differs", "make it from the id of the call"),
     "OWN_REFUSAL": ("errors of the library's own", "an error that is not a ProviderError", "is an InvalidRequestError"),
 }
 """By binding: what bindings often do, what is seen of it, and what to do instead."""

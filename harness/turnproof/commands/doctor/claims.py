@@ -1,5 +1,4 @@
-"""Whether a binding's claims are true: a short conversation or two for each capability, judged by requirements of the
-suite.
+"""Whether the claims of a binding are true: some short conversations for each, judged by requirements of the suite.
 
 A claim that is not met is wrong. What is not claimed and works is a warning: it is certified only where it is claimed.
 """

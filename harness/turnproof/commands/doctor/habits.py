@@ -43,6 +43,19 @@ HABITS = (
         "if the library has it still, return the thoughts whose signature had arrived, beside the texts",
     ),
     Habit(
+        "names of tools",
+        "tools/exact_values",
+        "tools/names-come-back",
+        "a library may write names in its own way and find a tool by that name: give a call the name that its tool was "
+        "declared by",
+    ),
+    Habit(
+        "ids drawn for each call",
+        "faults/server_error_in_tool_loop",
+        "recovery/a-retried-request-is-the-same",
+        "if your translation draws an id for each object that it makes, make it from the id of the call or the message",
+    ),
+    Habit(
         "errors of the library's own",
         "handoff/from_elsewhere",
         "errors/failures-are-typed",
