@@ -99,6 +99,16 @@ def test_a_sound_binding_is_told_on_each_path_and_in_both_ways(runner: Runner) -
     assert all(finding.said.startswith("2 requests to POST /v1/messages, a tool call") for finding in found[1:])
 
 
+def test_a_session_that_cannot_be_opened_hears_of_its_setup() -> None:
+    def fail(setup: Any) -> Any:
+        raise TypeError("no such tool")
+
+    with Runner(in_process=True, bindings={"shut": replace(FOREIGN, open=fail)}) as runner:
+        (found,) = [one for one in binding(runner, "shut") if one.state is State.WRONG]
+    assert found.said == "it cannot be opened: TypeError: no such tool"
+    assert found.do.startswith("open(setup) has to return a session on setup.endpoint")
+
+
 def test_a_session_that_reports_no_tools_is_seen_to_run_them_by_its_requests() -> None:
     """It opens its endpoint itself, and need not call `setup.on_tool`."""
     unheard = replace(FOREIGN, open=lambda setup: Handle(replace(setup, tools=tuple(map(without_result, setup.tools)))))

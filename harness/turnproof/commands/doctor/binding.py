@@ -87,4 +87,4 @@ def _trip(runner: Runner, spec: str, subject: Subject, path: Path, mode: Mode) -
     before = len(runner.strays)
     scenario = round_trip(claims, delegated=delegated)
     transcript = runner.run(RunSpec(spec, scenario, RunKey(scenario.name, path, mode)))
-    return Trip(transcript, claims.tools and not delegated, tuple(runner.strays[before:]), runner.port)
+    return Trip(transcript, claims.tools and not delegated, tuple(runner.strays[before:]), runner.port, subject.kind)

@@ -8,7 +8,7 @@ reported, because it often causes the ones after it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -40,6 +40,7 @@ from ...run.transcript import (
 )
 from ...scenarios import Scenario
 from ...scenarios.loader import from_data
+from ...subject import SubjectKind
 from .outbound_connections import addresses
 
 QUESTION, RESULT, ANSWER = "How moist is bed 3?", "41 %", "Bed 3 is at 41 %."
@@ -54,6 +55,7 @@ class Trip:
     tools: bool
     strays: tuple[str, ...] = ()
     port: int = 0
+    kind: SubjectKind = "adapter"
 
     @property
     def path(self) -> Path:
@@ -128,12 +130,20 @@ def leak(trip: Trip) -> Trouble | None:
     return None
 
 
+_OPENING: Mapping[SubjectKind, str] = {
+    "adapter": "open_{path}(endpoint) has to return a ready provider from the endpoint's base_url, api_key, model and"
+    " options",
+    "session": "open(setup) has to return a session on setup.endpoint, or on a provider of setup.open_provider()",
+    "agent": "open(setup) has to return an agent whose program asks its model at setup.endpoint",
+}
+"""What to do where a subject cannot be opened."""
+
+
 def _opening_troubles(trip: Trip) -> Iterator[Trouble]:
     end = trip.transcript.end
-    opener = f"open_{trip.path}(endpoint)"
     match end.how:
         case "open-failed":
-            advice = f"{opener} has to return a ready provider from the endpoint's base_url, api_key, model and options"
+            advice = _OPENING[trip.kind].format(path=trip.path)
             named, _, detail = end.detail.partition(": ")
             if named == BindingError.__name__:
                 found, _, advice = detail.rpartition(": ")
