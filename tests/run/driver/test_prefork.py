@@ -136,6 +136,25 @@ found(parents=[one["parent"] for one in told], here=os.getpid(), forks=prefork.c
     assert not result["forks"]
 
 
+def test_workers_are_forked_where_an_import_would_start_a_pool_of_threads(tmp_path: Path) -> None:
+    pool = """
+import os, threading, time
+if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
+    threading.Thread(target=time.sleep, args=(100,), daemon=True).start()
+"""
+    write(tmp_path, early_sdk=pool + EARLY_SDK)
+    result = outcome(
+        tmp_path,
+        """
+prefork.prepare(["early_sdk"])
+from turnproof.run.driver import Runner
+with Runner() as runner:
+    found(**said(talk(runner)))
+""",
+    )
+    assert result["parent"] == result["imported in"]
+
+
 def test_a_module_that_cannot_be_imported_harms_nobody(tmp_path: Path) -> None:
     write(tmp_path, lacking="import no_such_module", failing="raise RuntimeError('no')", early_sdk=EARLY_SDK)
     result = outcome(

@@ -16,11 +16,16 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+from ..._base.environment import environment_with
 from .prefork import HANDED_OVER
 from .starvation import own_wait
 
 IMPORT_LIMIT = 60
 """Seconds. An import that hangs would be waited for without end by whoever wants a worker."""
+
+THREAD_POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Variables that say how many threads a library of linear algebra starts while it is imported. Numpy comes with one,
+and many frameworks come with numpy."""
 
 
 def _is_fork_server() -> bool:
@@ -38,9 +43,10 @@ def _prepare() -> None:
     handed_over = json.loads(value)
     sys.path[:] = handed_over["path"]
     gc.disable()  # what is imported is there to stay
-    for name in (f"{__package__}.worker", *handed_over["modules"]):
-        with contextlib.suppress(Exception):  # whatever is wrong with it, the first run that needs it will say
-            import_module(name)
+    with environment_with(dict.fromkeys(THREAD_POOLS, "1")):
+        for name in (f"{__package__}.worker", *handed_over["modules"]):
+            with contextlib.suppress(Exception):  # whatever is wrong with it, the first run that needs it will say
+                import_module(name)
     signal.alarm(0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     sys.stdout.flush()
