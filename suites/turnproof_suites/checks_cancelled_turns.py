@@ -61,8 +61,8 @@ def history_serves_the_next_turn(view: View) -> Findings:
     for turn, request in _next_requests(view, *_TEXT_STAYS, *_FORGOTTEN):
         for refusal in request.exchange.refusals:
             yield refusal_finding(_REFUSED, request.exchange, refusal, message=refusal["message"])
-        if request.exchange.refusals:
-            continue
+        if request.exchange.refusals or (turn.ended is not None and turn.ended.outcome == "error"):
+            continue  # a turn that failed leaves nothing: that it failed is for `returns-a-cancelled-response`
         keeps_text = turn.cut is not None and turn.cut.at in _TEXT_STAYS
         lost_texts = _missing_user_texts(turn, request) if keeps_text else []
         for text in lost_texts:

@@ -294,6 +294,14 @@ def test_a_refused_request_after_a_cancel_names_the_rule_and_its_place() -> None
     assert "messages.1: wrong role" in suite().registry.message(verdict)
 
 
+def test_a_cancelled_turn_that_failed_leaves_nothing_for_the_next_request() -> None:
+    requirement = suite().catalogue["cancellation/history-serves-the-next-turn"]
+    shorter = next_body(lambda body: {**body, "messages": body["messages"][-1:]})(cancelled())
+    assert judge(requirement, "stateless", [shorter]).status is Status.VIOLATED
+    failed = spoilt(shorter, TurnEnded, lambda event: replace(event, outcome="error"))
+    assert judge(requirement, "stateless", [failed]).status is Status.INCONCLUSIVE
+
+
 def test_a_session_that_knows_the_window_may_leave_out_the_cancelled_turn() -> None:
     requirement = suite().catalogue["cancellation/history-serves-the-next-turn"]
     shorter = next_body(lambda body: {**body, "messages": body["messages"][-1:]})(cancelled())
