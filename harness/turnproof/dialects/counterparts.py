@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import msgspec
@@ -119,9 +119,13 @@ class Counterparts:
         return turn if any(each.kind == "media" and _media_key_of(each) in attached for each in turn) else []
 
     def _is_told_behind(self, held: ToolResult, sent: ToolResult) -> bool:
-        """Whether a result stands behind the results, as a text beside what a tool has attached."""
+        """Whether a result stands behind the results, as a text beside what a tool has attached, or in its place with
+        words that say so."""
         if held.result == sent.result:
             return False
+        members = sent.result.values() if isinstance(sent.result, Mapping) else (sent.result,)
+        if held.attachments and any(isinstance(text, str) and _announces(text, held) for text in members):
+            return True
         turn = self._around_attachments(sent)
         if held.result is None:
             return bool(turn)  # words in its place say where the rest is
@@ -193,6 +197,16 @@ class Counterparts:
 def _tells(text: str, result: JSON) -> bool:
     """Whether a text is this result: a text as it is, any other value as JSON."""
     return text.strip() == result.strip() if isinstance(result, str) else parses_to(text, result)
+
+
+def _announces(text: str, held: ToolResult) -> bool:
+    """Whether a text is this result, with lines before or behind it that are labels of what is attached."""
+    lines = text.split("\n")
+    halves = [(lines[:n], lines[n:]) for n in range(1, len(lines))]
+    halves += [(rest, first) for first, rest in halves]
+    return any(
+        _tells("\n".join(own), held.result) and are_labels(labels, len(held.attachments)) for own, labels in halves
+    )
 
 
 def _without(text: str, ids: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ WIRE_SENSOR = function(parameters=SCHEMA, description="Read one sensor")
 WIRE_PNG: Json = {"type": "input_image", "image_url": "data:image/png;base64,cG5n"}
 
 END = "</system-reminder>"
+ANNOUNCED = "<system-reminder>An image file is presented to you with the identifier [4404ae0b].</system-reminder>"
 LISTED = "<system-reminder>The pictures and their identifiers are listed as follows:"
 
 WIRE_ASKED, WIRE_THANKS = user_item("How moist is bed 3?"), user_item("Thanks")
@@ -101,6 +102,14 @@ RIGHT: tuple[Case, ...] = (
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
          [*WIRE_LOOP[:3], output(value="See:"), user_item(LISTED, "- ec33c79b (image file):", WIRE_PNG, END)],
          allows="attachments-beside-results"),
+    Case("image-that-the-output-announces",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
+         [*WIRE_LOOP[:3], output(value=f"See:\n{ANNOUNCED}"), user_item(WIRE_PNG)],
+         allows="attachments-beside-results"),
+    Case("image-that-a-json-output-announces",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", READING, attachments=(PNG,)))],
+         [*WIRE_LOOP[:3], output(value='(an image follows)\n{"percent": 41, "ok": true, "beds": ["3", null]}'),
+          user_item(WIRE_PNG)], allows="attachments-beside-results"),
     Case("ids-left-out", [OPENING, model(SEALED_THOUGHT, OWN_TEXT), THANKS],
          [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="item-ids"),
     Case("held-by-the-service",
@@ -160,6 +169,9 @@ WRONG: tuple[Case, ...] = (
     Case("order", [OPENING, model("41 %"), THANKS], [WIRE_THANKS, assistant("41 %"), WIRE_ASKED], ("order", "order")),
     Case("invented-text", [OPENING], [WIRE_ASKED, assistant("I am quite sure of it, believe me.")], ("invented",)),
     Case("lost-image", [user("See:", PNG)], [user_item("See:")], ("lost-attachment",)),
+    Case("lost-text-of-a-result-that-announces-its-image",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
+         [*WIRE_LOOP[:3], output(value=ANNOUNCED), user_item(WIRE_PNG)], ("lost-result",)),
     Case("lost-image-of-a-result",
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
          [*WIRE_LOOP[:3], output(value="See:")], ("lost-attachment",)),
