@@ -189,6 +189,10 @@ def _cancelled_by_the_next_piece(
         return m.ProviderResponse((m.Text("".join(texts)),), finish_reason=m.FinishReason.CANCELLED)
 
 
+def _of_another_version(inner: Any, *args: Any, **kwargs: Any) -> Any:
+    raise TypeError("Messages.create() got an unexpected keyword argument 'temperature'")
+
+
 def _in_small_letters(parts: tuple[m.Part, ...]) -> tuple[m.Part, ...]:
     """As of a library that writes the names of tools in its own way."""
     return tuple(
@@ -256,6 +260,7 @@ PLAIN = Capabilities(streaming=True, cancel=True, typed_errors=True)
 TOOLS_NOT_SENT = lie(_no_tools)
 CALLS_NOT_RETURNED = lie(with_parts(_no_calls))
 ID_FOR_EACH_RESULT = lie(sending(_with_a_new_id))
+SDK_OF_ANOTHER_VERSION = lie(_of_another_version)
 NAMES_IN_SMALL_LETTERS = lie(with_parts(_in_small_letters))
 PARALLEL_CALLS_LOST = lie(with_parts(_first_call_only))
 NOTHING_STREAMED = lie(without(on_chunk=None))

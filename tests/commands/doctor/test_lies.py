@@ -87,6 +87,7 @@ OTHERWISE_WRONG = {
     "NO_SUCH_FINISH": ("$.finish_reason", "use the types of turnproof.messages"),
     "CHUNKS_OF_BYTES": ("on_chunk was called with bytes instead of str", "decoded"),
     "USAGE_AS_DICT": ("on_usage_update was called with dict", "TokenUsage("),
+    "SDK_OF_ANOTHER_VERSION": ("argument 'temperature' before a request arrived", "do not fit"),
     "SDK_OPTION": ("unexpected keyword argument 'ssl_context'", "endpoint's base_url, api_key, model and options"),
     "OPENS_NONE": ("open_stateless returned None, which has no complete()", "return the adapter"),
     "OPENS_A_CLASS": ("open_stateless returned the class Wrapped", "return an object of it"),

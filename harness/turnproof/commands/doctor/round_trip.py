@@ -178,6 +178,12 @@ _METHOD = re.compile(rf"has no attribute '(?:complete|{'|'.join(LEGACY_METHODS)}
 """A method of a provider that an object lacks. Other attributes are missed within the adapter."""
 
 
+_UNKNOWN_OPTION = re.compile(
+    r"TypeError: ((?!complete\b)[\w.]+(?<!\.complete)\(\)) got an unexpected keyword argument '(\w+)'"
+)
+"""What Python says of an option that a function of an SDK has no more, or not yet."""
+
+
 def _call_troubles(trip: Trip) -> Iterator[Trouble]:
     """Whether the call could be made, and came back, where nothing was refused."""
     scope = "call" if trip.shows_calls else "turn"
@@ -197,6 +203,12 @@ def _call_troubles(trip: Trip) -> Iterator[Trouble]:
     elif failed.error == "AttributeError" and _METHOD.search(failed.message):
         advice = f"a {trip.path} provider has {trip.call}: open_{trip.path}() may have returned something else"
         yield Trouble(f"{failed.message}{where}", advice)
+    elif not trip.requests and (option := _UNKNOWN_OPTION.match(message)):
+        advice = (
+            f"the library and its SDK do not fit: {option[1]} knows no {option[2]!r}. Install a version of the SDK that"
+            " the library was made for"
+        )
+        yield Trouble(f"{trip.call} raised {message}{where}", advice)
     elif not failed.typed:
         advice = "raise a ProviderError, of turnproof.errors, for whatever a call may meet; here look at what raised it"
         yield Trouble(f"{trip.call} raised {message}{where}", advice)
