@@ -59,5 +59,5 @@ RESPONSES_CLASSES = AdapterClasses(
     endpoint=_at_the_host,
 )
 COPILOT_RESPONSES = RESPONSES_CLASSES.binding(
-    "copilot_responses", RESPONSES, "gpt-5.3-codex", responses_capabilities, package="openai"
+    "copilot_responses", f"{RESPONSES}@copilot", "gpt-5.3-codex", responses_capabilities, package="openai"
 )

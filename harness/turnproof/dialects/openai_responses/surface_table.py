@@ -48,7 +48,14 @@ class SurfaceFacts:
 
 SURFACE_TABLE: Mapping[Surface, SurfaceFacts] = {
     Surface.OPENAI: SurfaceFacts("https://api.openai.com", ("OPENAI_API_KEY",), "OPENAI_BASE_URL"),
-    Surface.COPILOT: SurfaceFacts("https://api.githubcopilot.com", ("GITHUB_TOKEN",), "GITHUB_COPILOT_BASE_URL", ""),
+    # It seals the reasoning of every answer, whether a request asks for it or not.
+    Surface.COPILOT: SurfaceFacts(
+        "https://api.githubcopilot.com",
+        ("GITHUB_TOKEN",),
+        "GITHUB_COPILOT_BASE_URL",
+        "",
+        traits=_OF_THE_MAKER - {"seals-on-request"},
+    ),
     Surface.AZURE: SurfaceFacts(
         "https://RESOURCE.openai.azure.com",
         ("AZURE_OPENAI_API_KEY",),
