@@ -26,20 +26,13 @@ def _cuts(view: View) -> Iterator[tuple[ProviderCall, Exchange]]:
     """Streamed calls that were cancelled while the server held the unfinished stream."""
     for call in view.calls:
         last = call.last
-        if call.began.streamed and last is not None and last.held and not _ended_before_cancel(last):
+        if call.began.streamed and last is not None and last.held and not last.ended_before_cancel:
             yield call, last
 
 
 def _cut_responses(view: View) -> Iterator[tuple[ProviderCall, ProviderResponse, Exchange]]:
     """Those of them that returned, with what they returned."""
     return ((call, call.response, exchange) for call, exchange in _cuts(view) if call.response is not None)
-
-
-def _ended_before_cancel(exchange: Exchange) -> bool:
-    """Whether the end marker was written before the cancel. What came after it is the client's doing: it stayed."""
-    response = exchange.response
-    before = response.written - response.events_after_cancel if response is not None else 0
-    return any(event.kind == "end" for event in exchange.events[:before])
 
 
 _RAISED = finding(

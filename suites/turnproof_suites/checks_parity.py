@@ -36,7 +36,7 @@ def same_outcome_of_each_turn(view: View) -> Findings:
             continue
         if turn.ended.outcome == turn.expected:
             yield Compared("outcomes of turns")
-        elif not _is_cut_unknowingly(view, turn):
+        elif not _is_cut_unknowingly(view, turn) and not _is_answered_before_cancel(turn):
             related = [turn.at(Side.ERROR)] if turn.failed is not None else []
             place = turn.at_event(turn.ended, "outcome")
             yield _OUTCOME(place, expected=turn.expected, observed=turn.ended.outcome, related=related)
@@ -58,6 +58,14 @@ def _is_cut_unknowingly(view: View, turn: TurnView) -> bool:
         return any(part.broken for one in (turn.script.rounds if turn.script else ()) for part in one.parts)
     reasons = {call.response.finish_reason for call in view.calls if call.response is not None}
     return reasons - {FinishReason.TOOL_USE} == {FinishReason.UNKNOWN}
+
+
+def _is_answered_before_cancel(turn: TurnView) -> bool:
+    """Whether the answer was whole when the token was set: who waits for nothing behind it had returned it."""
+    last = turn.calls[-1] if turn.calls else None
+    if turn.expected != "cancelled" or last is None or last.response is None or last.last is None:
+        return False
+    return last.last.ended_before_cancel and last.response.text == last.last.text
 
 
 def _outcomes(view: View) -> JSON:

@@ -8,13 +8,14 @@ from msgspec.structs import replace
 from turnproof.dialects.base import ReplyPart
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, Message, ToolResult
+from turnproof.messages import FinishReason, Message, Text, ToolResult
 from turnproof.run.transcript import (
     HistorySnapshot,
     Response,
     TurnEnded,
     WireRequest,
 )
+from turnproof.scenarios.model import Cut
 
 from .build import RunBuilder, error, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, status
@@ -85,3 +86,13 @@ def test_a_cut_call_may_be_an_error_where_no_finish_reason_tells_of_the_limit(ca
 )
 def test_any_other_error_in_place_of_a_cut_answer_is_found(view: View) -> None:
     assert status("parity/same-outcome-of-each-turn", view) is Status.VIOLATED
+
+
+@pytest.mark.parametrize(("events", "found"), [(99, Status.INCONCLUSIVE), (5, Status.VIOLATED)])
+def test_an_answer_that_was_whole_before_the_cancel_may_be_returned_as_one(events: int, found: Status) -> None:
+    text = ReplyPart(Text("Monday: dry."), ("Monday: ", "dry."))
+    turn = scripted([text], user="Recite.", cancel=Cut("event", after="usage:1"), expect="cancelled")
+    view = RunBuilder(turn).turn("Recite.").call(text, cut=events).end("cancelled").view()
+    view = spoilt(view, Response, response_with(finish_reason=FinishReason.STOP))
+    view = spoilt(view, TurnEnded, lambda event: replace(event, outcome="answer"))
+    assert status("parity/same-outcome-of-each-turn", view) is found

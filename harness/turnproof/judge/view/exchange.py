@@ -227,6 +227,13 @@ class Exchange:
         return self.response is not None and self.response.held
 
     @property
+    def ended_before_cancel(self) -> bool:
+        """Whether what ends an answer was written before the cancel. What came after it is the client's doing: it
+        stayed."""
+        before = self.response.written - self.response.events_after_cancel if self.response is not None else 0
+        return any(event.kind == "end" for event in self.events[:before])
+
+    @property
     def refusals(self) -> tuple[Mapping[str, JSON], ...]:
         """The rules that the request offends and the real API enforces, but for what time alone made so."""
         return tuple(one for one in self.request.findings if one.get("enforced") and not one.get("outdated"))
