@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from turnproof import messages as m
-from turnproof.errors import InvalidRequestError, ProviderError
+from turnproof.errors import InvalidRequestError, ProviderError, TransportError
 from turnproof.provider import Binding, Capabilities, Endpoint, Outcome
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
@@ -189,6 +189,22 @@ def _cancelled_by_the_next_piece(
         return m.ProviderResponse((m.Text("".join(texts)),), finish_reason=m.FinishReason.CANCELLED)
 
 
+def _unreadable(inner: Any, *args: Any, **kwargs: Any) -> Any:
+    """As of an SDK that lets the error of the JSON parser through."""
+    try:
+        return inner.complete(*args, **kwargs)
+    except TransportError as error:
+        if error.partial:
+            raise ValueError("Expecting value: line 1 column 1 (char 0)") from error
+        raise
+
+
+def _refuses_an_empty_history(inner: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:
+    if not messages:
+        raise InvalidRequestError("contents are required")
+    return inner.complete(messages, *args, **kwargs)
+
+
 def _of_another_version(inner: Any, *args: Any, **kwargs: Any) -> Any:
     raise TypeError("Messages.create() got an unexpected keyword argument 'temperature'")
 
@@ -260,6 +276,8 @@ PLAIN = Capabilities(streaming=True, cancel=True, typed_errors=True)
 TOOLS_NOT_SENT = lie(_no_tools)
 CALLS_NOT_RETURNED = lie(with_parts(_no_calls))
 ID_FOR_EACH_RESULT = lie(sending(_with_a_new_id))
+EMPTY_HISTORY_REFUSED = lie(_refuses_an_empty_history)
+UNREADABLE_STREAM = lie(_unreadable)
 SDK_OF_ANOTHER_VERSION = lie(_of_another_version)
 NAMES_IN_SMALL_LETTERS = lie(with_parts(_in_small_letters))
 PARALLEL_CALLS_LOST = lie(with_parts(_first_call_only))

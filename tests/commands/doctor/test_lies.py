@@ -64,6 +64,7 @@ HABITUAL = {
         "the name that its tool was declared by",
     ),
     "ID_FOR_EACH_RESULT": ("ids drawn for each call", "A repeated request differs", "make it from the id of the call"),
+    "UNREADABLE_STREAM": ("errors of streams", "an error that is not a ProviderError", "is a TransportError"),
     "OWN_REFUSAL": ("errors of the library's own", "an error that is not a ProviderError", "is an InvalidRequestError"),
 }
 """By binding: what bindings often do, what is seen of it, and what to do instead."""
@@ -108,7 +109,15 @@ def of_claim(found: Iterator[Diagnostic], claim: str) -> Diagnostic:
 
 def test_every_lie_is_in_one_table_and_there_are_thirty_at_least() -> None:
     lies_told = BINDINGS.keys() - set(INSTALLED)
-    tables = [*CLAIMED, *WORKING, *HABITUAL, *OTHERWISE_WRONG, "STREAMING_NOT_CLAIMED", "OTHER_APIS_MODEL"]
+    tables = [
+        *CLAIMED,
+        *WORKING,
+        *HABITUAL,
+        *OTHERWISE_WRONG,
+        "EMPTY_HISTORY_REFUSED",
+        "STREAMING_NOT_CLAIMED",
+        "OTHER_APIS_MODEL",
+    ]
     assert sorted(tables) == sorted(lies_told)
     assert len(tables) >= 30
 
@@ -167,6 +176,10 @@ def test_a_true_binding_is_accused_of_nothing(runner: Runner, name: str) -> None
     found = [*binding(runner, name), *claims(runner, name)]
     assert [one for one in found if one.state is not State.OK] == []
     assert found[-1].what == "claims"
+
+
+def test_what_a_probe_beside_the_conversation_meets_speaks_against_no_claim(runner: Runner) -> None:
+    assert [one for one in claims(runner, "EMPTY_HISTORY_REFUSED") if one.state is not State.OK] == []
 
 
 def test_probes_name_what_the_suite_has() -> None:

@@ -165,10 +165,10 @@ def _judged(
 
 
 def _unexpected_failure(scenario: Scenario, transcript: Transcript) -> Failed | None:
-    """The first failure of a conversation in which nothing is to fail."""
+    """The first failure of a conversation in which nothing is to fail. What its probes ask beside it may fail."""
     if any(turn.faults or turn.cancel or turn.expect != "answer" for turn in scenario.turns):
         return None
-    return next(iter(transcript.of(Failed)), None)
+    return next((failed for failed in transcript.of(Failed) if not failed.probe), None)
 
 
 def _advice(spec: str, trial: _Trial, requirement: str) -> str:

@@ -56,6 +56,12 @@ HABITS = (
         "if your translation draws an id for each object that it makes, make it from the id of the call or the message",
     ),
     Habit(
+        "errors of streams",
+        "faults/plain_streams",
+        "errors/failures-are-typed",
+        "an answer that cannot be read, or has no end, is a TransportError: map `json.JSONDecodeError`, too",
+    ),
+    Habit(
         "errors of the library's own",
         "handoff/from_elsewhere",
         "errors/failures-are-typed",
