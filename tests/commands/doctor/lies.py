@@ -148,6 +148,19 @@ def _one_piece_too_many(inner: Any, *args: Any, on_chunk: Any = None, cancel_tok
     return inner.complete(*args, on_chunk=on_chunk and pass_on, cancel_token=cancel_token, **kwargs)
 
 
+def _needs_a_piece(inner: Any, *args: Any, on_chunk: Any = None, **kwargs: Any) -> Any:
+    pieces: list[str] = []
+
+    def pass_on(text: str) -> None:
+        pieces.append(text)
+        on_chunk(text)
+
+    response = inner.complete(*args, on_chunk=on_chunk and pass_on, **kwargs)
+    if on_chunk and not pieces and response.finish_reason is m.FinishReason.CANCELLED:
+        raise TypeError("'async for' requires an object with __aiter__ method")
+    return response
+
+
 def _cancelled_texts(response: m.ProviderResponse) -> m.ProviderResponse:
     if response.finish_reason is not m.FinishReason.CANCELLED:
         return response
@@ -294,6 +307,7 @@ DOCUMENTS_DROPPED = lie(sending(_drops_mime("application/")))
 ATTACHMENTS_DROPPED = lie(sending(_drops_attachments))
 CANCEL_IGNORED = lie(without(cancel_token=None))
 CANCEL_SEEN_AT_THE_NEXT_PIECE = lie(_cancelled_by_the_next_piece)
+CANCEL_BEFORE_THE_STREAM = lie(_needs_a_piece)
 CANCEL_SEEN_IN_TEXTS_ALONE = lie(_cancelled_in_texts_alone)
 OWN_ERRORS = lie(_other_error(RuntimeError))
 ONE_CLASS_OF_ERRORS = lie(_other_error(ProviderError))

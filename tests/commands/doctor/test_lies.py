@@ -35,6 +35,7 @@ CLAIMED = {
     "ATTACHMENTS_DROPPED": ("result_images", "that a tool returned is missing"),
     "CANCEL_IGNORED": ("cancel", "returned a response without `finish_reason=cancelled`"),
     "CANCEL_SEEN_AT_THE_NEXT_PIECE": ("cancel", "A cancel had no effect while the stream was silent"),
+    "CANCEL_BEFORE_THE_STREAM": ("cancel", "A stream that was cancelled raised an error"),
     "CANCEL_SEEN_IN_TEXTS_ALONE": ("cancel", "returned a response without `finish_reason=cancelled`"),
     "OWN_ERRORS": ("typed_errors", "expected a ProviderError; got RuntimeError"),
     "ONE_CLASS_OF_ERRORS": ("typed_errors", "The class of the error does not fit"),

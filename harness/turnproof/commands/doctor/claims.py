@@ -61,6 +61,7 @@ PROBES = (
         ("cancellation/returns-a-cancelled-response", "cancellation/no-calls-are-left-behind"),
         suggested=False,
     ),
+    Probe("cancel", "cancel/before_headers", ("cancellation/returns-a-cancelled-response",), suggested=False),
     Probe("cancel_batch", "cancel/in_batch", ("cancellation/batch-calls-can-be-cancelled",)),
     Probe("typed_errors", "faults/refused", ("errors/failures-are-typed", "errors/class-fits-the-status")),
     Probe("usage", "basics/plain", ("accounting/prompt-counts-everything", "accounting/output-is-what-the-wire-says")),
