@@ -11,7 +11,7 @@ from turnproof.messages import FinishReason
 from .content import calls_in, part_kinds, spoken_as, spoken_text
 from .phrases import EXCEPTION
 from .raised_errors import breaks_contract
-from .reading import answered_calls, by_place
+from .reading import AnsweredCall, answered_calls, by_place
 
 _TEXT_CHANGED = finding(
     "core/text-is-what-the-wire-carried/changed",
@@ -89,7 +89,7 @@ def parts_keep_the_models_order(view: View) -> Findings:
     """The order of text and calls, and of the calls among themselves."""
     for one in answered_calls(view):
         sent, observed = part_kinds(one.wire.parts), part_kinds(one.response.parts)
-        if len(sent) < 2 or sorted(sent) != sorted(observed):
+        if len(sent) < 2 or (sorted(sent) != sorted(observed) and not _only_joins_texts(one)):
             continue  # nothing to order, or something is missing: another requirement's business
         sent_ids = [call.id for call in calls_in(one.wire.parts)]
         got_ids = [call.id for call in calls_in(one.response.parts)]
@@ -101,6 +101,13 @@ def parts_keep_the_models_order(view: View) -> Findings:
             yield _CALLS_MOVED(one.at_part(first), expected=sent_ids, observed=got_ids, related=(one.at_wire(),))
         else:
             yield Compared("orders of parts")
+
+
+def _only_joins_texts(one: AnsweredCall) -> bool:
+    """Whether all calls and all words are there, and texts from both sides of a call have become one."""
+    ours, wire = one.response.parts, one.wire.parts
+    words = [spoken_text(parts).split() for parts in (ours, wire)]
+    return len(calls_in(ours)) == len(calls_in(wire)) and "".join(words[0]) == "".join(words[1])
 
 
 _ALIKE = frozenset({FinishReason.REFUSAL, FinishReason.SAFETY})

@@ -46,6 +46,13 @@ def test_an_error_event_of_the_responses_api_is_named_by_its_code() -> None:
     assert typed.kind == "invalid_request_error"
 
 
+def test_an_error_event_of_chat_completions_is_what_its_type_or_its_code_says() -> None:
+    body = {"type": "tokens", "code": "rate_limit_exceeded", "message": "Rate limit reached"}
+    typed = typed_error(openai.APIError("Rate limit reached", request=REQUEST, body=body))
+    assert type(typed) is errors.RateLimitError
+    assert typed.kind == "tokens"
+
+
 def test_an_error_without_an_answer_is_one_of_the_transport() -> None:
     assert type(typed_error(openai.APIConnectionError(request=REQUEST))) is errors.TransportError
     assert type(typed_error(httpx.ReadError("cut"))) is errors.TransportError

@@ -22,9 +22,11 @@ from turnproof.run.transcript import (
 from .build import RunBuilder, body_with, error, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, suite
 from .conversations import (
+    READ,
     answered_turns,
     plain,
     probed,
+    read,
     tools,
 )
 
@@ -381,6 +383,22 @@ def test_a_call_that_never_ended_is_not_judged_by_anything_else() -> None:
     verdict = judge(suite().catalogue["core/text-is-what-the-wire-carried"], "stateless", [hung])
     assert verdict.status is Status.INCONCLUSIVE
     assert "hung" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ((Text("I look. "), read(), Text("It takes"), Text(" a moment.")), Status.HELD),
+        ((Text("I look. It takes a moment."), read()), Status.VIOLATED),
+        ((Text("I look."), read()), Status.INCONCLUSIVE),  # a text is missing, which another requirement tells
+    ],
+)
+def test_a_text_behind_a_call_is_not_joined_to_the_one_in_front_of_it(parts: Any, expected: Status) -> None:
+    answer = ("I look. ", read(), "It takes a moment.")
+    run = RunBuilder(scripted(list(answer)), tools=(READ,)).turn("How is bed 3?").call(*answer).end()
+    view = spoilt(run.view(), Response, response_with(parts=parts))
+    requirement = suite().catalogue["core/parts-keep-the-models-order"]
+    assert judge(requirement, "stateless", [view]).status is expected
 
 
 @pytest.mark.parametrize(

@@ -96,8 +96,8 @@ def typed_error(error: BaseException) -> errors.ProviderError | None:
         return None
     status, kind = _status(error), _kind(error)
     if status in (None, 200):
-        known = class_of_status(STREAMED[kind]) if kind in STREAMED else errors.TransportError
-        return known(str(error), kind=kind)
+        streamed = next((STREAMED[one] for one in _kinds(error) if one in STREAMED), None)
+        return class_of_status(streamed)(str(error), kind=kind)
     typed = class_of_status(status)(str(error), status=status, kind=kind)
     typed.retry_after = retry_after(getattr(getattr(error, "response", None), "headers", None) or {})
     if typed.retry_after is None:
@@ -126,11 +126,17 @@ def _status(error: Any) -> int | None:
 
 
 def _kind(error: Any) -> str | None:
+    return next(_kinds(error), None)
+
+
+def _kinds(error: Any) -> Iterator[str]:
+    """What the API calls the error, the type first. OpenAI has what a limit is about (`tokens`) as the type of an
+    error, and that there is a limit as its code."""
     body = getattr(error, "body", None)
-    if isinstance(body, Mapping):
-        inner = body.get("error", body)
-        if isinstance(inner, Mapping):
-            kinds = (inner.get(name) for name in ("type", "code"))
-            # An event of the Responses API has `error` as its own type, and what went wrong as the code.
-            return next((kind for kind in kinds if isinstance(kind, str) and kind != "error"), None)
-    return next((kind for name in ("code", "status") if isinstance(kind := getattr(error, name, None), str)), None)
+    inner = body.get("error", body) if isinstance(body, Mapping) else None
+    if isinstance(inner, Mapping):
+        kinds = (inner.get(name) for name in ("type", "code"))
+        # An event of the Responses API has `error` as its own type, and what went wrong as the code.
+        yield from (kind for kind in kinds if isinstance(kind, str) and kind != "error")
+    else:
+        yield from (kind for name in ("code", "status") if isinstance(kind := getattr(error, name, None), str))

@@ -13,7 +13,7 @@ from turnproof.commands.reproduce.question import Question, question_of
 from turnproof.commands.reproduce.run_findings import UnreproducibleError
 from turnproof.judge.requirements import judge
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, FunctionCall, Text, ToolSchema
+from turnproof.messages import FinishReason, FunctionCall, Text, ToolResult, ToolSchema
 from turnproof.run.tracebacks import Raised
 from turnproof.run.transcript import Failed, Response, WireResponse
 
@@ -46,6 +46,21 @@ def test_what_the_adapter_makes_of_the_apis_own_finish_word_is_not_the_librarys(
     view = spoilt(answered(), Response, response_with(finish_reason=FinishReason.SAFETY, raw_finish="end_turn"))
     with pytest.raises(UnreproducibleError, match="own finish word"):
         question("core/finish-reason-says-why", view)
+
+
+@pytest.mark.parametrize(("own_types", "steps"), [(False, ("whole",)), (True, ("answer", "parts", 0, "id"))])
+def test_an_id_that_a_library_draws_is_known_by_the_apis_own_that_is_not_there(
+    own_types: bool, steps: tuple[object, ...]
+) -> None:
+    own, tools = FunctionCall("2c8c70bcd", "read", {"bed": "3"}), (ToolSchema("read", "Read", {"type": "object"}),)
+    turn = scripted([replace(own, id="toolu_1")], ["Dry."], user="Bed 3?")
+    run = RunBuilder(turn, tools=tools).turn("Bed 3?").call(replace(own, id="toolu_1"))
+    run.history[-1] = replace(run.history[-1], parts=(own,))
+    view = run.results(ToolResult(own.id, "read", "dry")).call("Dry.").end().view()
+    view = spoilt(view, Response, response_with(parts=(own,)), 0)
+    (finding, *_) = judge(suite().catalogue["tools/call-ids-are-kept"], "stateless", [view]).findings
+    found = question_of(finding, view.transcript, view.dialect, own_types=own_types)
+    assert (found.sight, found.observed, found.steps) == ("unnamed", "toolu_1", steps)
 
 
 def test_a_call_that_is_missing_from_the_answer_is_looked_for_among_the_calls() -> None:

@@ -372,7 +372,7 @@ def _answer_expression(steps: Sequence[Any]) -> str:
 
 def _predicate(question: Question) -> str:
     if question.sight == "unnamed":
-        return f"{question.observed!r} not in got"
+        return f"{question.observed!r} not in got and not got.startswith('the exception ')"
     if question.sight == "left-open":
         return "returned and silences[-1]"
     if question.sight == "printed":
