@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 
@@ -14,6 +15,8 @@ from turnproof.provider import Binding, Capabilities, Endpoint, Outcome
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
 from turnproof_adapters.openai.binding import BINDING as OPENAI
+from turnproof_adapters.openai_responses import binding as responses
+from turnproof_adapters.openai_responses.request import Settings
 
 Complete = Callable[..., Any]
 
@@ -202,6 +205,13 @@ def _cancelled_by_the_next_piece(
         return m.ProviderResponse((m.Text("".join(texts)),), finish_reason=m.FinishReason.CANCELLED)
 
 
+def _stored(inner: Any, *args: Any, **kwargs: Any) -> Any:
+    """As of a library that leaves it to the API whether an answer is stored."""
+    plain = Settings.kwargs
+    with patch.object(Settings, "kwargs", lambda self, prompt: plain(self, prompt) | {"store": True}):
+        return inner.complete(*args, **kwargs)
+
+
 def _unreadable(inner: Any, *args: Any, **kwargs: Any) -> Any:
     """As of an SDK that lets the error of the JSON parser through."""
     try:
@@ -290,6 +300,13 @@ TOOLS_NOT_SENT = lie(_no_tools)
 CALLS_NOT_RETURNED = lie(with_parts(_no_calls))
 ID_FOR_EACH_RESULT = lie(sending(_with_a_new_id))
 EMPTY_HISTORY_REFUSED = lie(_refuses_an_empty_history, streaming=False)
+ANSWERS_STORED = binding(
+    "lie",
+    lambda endpoint: Wrapped(opened(endpoint, responses.BINDING), _stored),
+    dialect="openai-responses",
+    model="gpt-5-mini",
+    capabilities=replace(responses.BINDING.claims(), cache="none", lifecycle=False, chain=False, background=False),
+)
 UNREADABLE_STREAM = lie(_unreadable)
 SDK_OF_ANOTHER_VERSION = lie(_of_another_version)
 NAMES_IN_SMALL_LETTERS = lie(with_parts(_in_small_letters))

@@ -65,6 +65,7 @@ HABITUAL = {
         "the name that its tool was declared by",
     ),
     "ID_FOR_EACH_RESULT": ("ids drawn for each call", "A repeated request differs", "make it from the id of the call"),
+    "ANSWERS_STORED": ("answers that the service stores", "the service keeps an answer", "such as `store=False`"),
     "UNREADABLE_STREAM": ("errors of streams", "an error that is not a ProviderError", "is a TransportError"),
     "OWN_REFUSAL": ("errors of the library's own", "an error that is not a ProviderError", "is an InvalidRequestError"),
 }

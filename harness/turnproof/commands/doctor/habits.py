@@ -56,6 +56,12 @@ HABITS = (
         "if your translation draws an id for each object that it makes, make it from the id of the call or the message",
     ),
     Habit(
+        "answers that the service stores",
+        "stored/plain_text",
+        "stored/a-session-owned-history-leaves-nothing-behind",
+        "the session has the history: if the library has an option such as `store=False`, set it in the binding",
+    ),
+    Habit(
         "errors of streams",
         "faults/plain_streams",
         "errors/failures-are-typed",
@@ -82,8 +88,11 @@ def habits(
             continue
         if lacking_for(scenario, claims, subject.operations):
             continue
+        path = next((path for path in subject.paths if path in requirement.paths), None)
+        if path is None:
+            continue
         modes = [mode for mode in scenario.modes if mode == "batch" or claims.streaming]
-        key = RunKey(scenario.name, subject.paths[0], modes[0])
+        key = RunKey(scenario.name, path, modes[0])
         transcript = runner.run(RunSpec(spec, scenario, key))
         view = View(transcript, dialect_named(transcript.dialect), scenario, "")
         verdict = judge(requirement, key.path, [view], claims=claims, registry=suite.registry)
