@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import msgspec
 
@@ -16,7 +15,6 @@ from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
 from turnproof_adapters.openai.binding import BINDING as OPENAI
 from turnproof_adapters.openai_responses import binding as responses
-from turnproof_adapters.openai_responses.request import Settings
 
 Complete = Callable[..., Any]
 
@@ -205,11 +203,12 @@ def _cancelled_by_the_next_piece(
         return m.ProviderResponse((m.Text("".join(texts)),), finish_reason=m.FinishReason.CANCELLED)
 
 
-def _stored(inner: Any, *args: Any, **kwargs: Any) -> Any:
+def _stores(endpoint: Endpoint) -> Any:
     """As of a library that leaves it to the API whether an answer is stored."""
-    plain = Settings.kwargs
-    with patch.object(Settings, "kwargs", lambda self, prompt: plain(self, prompt) | {"store": True}):
-        return inner.complete(*args, **kwargs)
+    inner = opened(endpoint, responses.BINDING)
+    fields = inner._fields
+    inner._fields = lambda prompt: {**fields(prompt), "store": True}
+    return inner
 
 
 def _unreadable(inner: Any, *args: Any, **kwargs: Any) -> Any:
@@ -302,7 +301,7 @@ ID_FOR_EACH_RESULT = lie(sending(_with_a_new_id))
 EMPTY_HISTORY_REFUSED = lie(_refuses_an_empty_history, streaming=False)
 ANSWERS_STORED = binding(
     "lie",
-    lambda endpoint: Wrapped(opened(endpoint, responses.BINDING), _stored),
+    _stores,
     dialect="openai-responses",
     model="gpt-5-mini",
     capabilities=replace(responses.BINDING.claims(), cache="none", lifecycle=False, chain=False, background=False),
