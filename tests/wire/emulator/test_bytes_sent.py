@@ -129,8 +129,9 @@ def test_a_spelling_is_named_and_readers_go_on_reading_the_dialects_own(
     known = spelling in dialect(recorded_forms[name, True].dialect).spellings
     assert respelled.data == plain.data
     assert respelled.spelling == (spelling if known else "")
-    # Lines of JSON and arrays have no `data:` that could be written in another way.
+    # Lines of JSON and arrays have no `data:` that could be written in another way, and calls alone overlap in a chat.
     written_otherwise = known and (b"data:" in plain.data or spelling in ("lf", "crlf", "cr"))
+    written_otherwise &= (spelling, name) != ("overlapping", "openai-chat")
     assert (respelled.sent is not None) == written_otherwise
     unnoticed = msgspec.structs.replace(respelled, sent=None, spelling="")
     assert (digest(transcript(respelled)) != digest(transcript(unnoticed))) == known
