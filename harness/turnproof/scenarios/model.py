@@ -425,6 +425,10 @@ class Scenario(msgspec.Struct, frozen=True):
         """Whether a command of this depth runs it."""
         return depth == "full" or self.depth == DEFAULT_DEPTH
 
+    def modes_with(self, streaming: bool) -> list[Literal["stream", "batch"]]:
+        """The modes in which it is run for a subject that streams, or does not."""
+        return [mode for mode in self.modes if mode == "batch" or streaming]
+
     def enriched(self, text: str) -> str:
         """What a text of the user's becomes before it is sent."""
         for change in sorted(self.enrichers, key=lambda change: change.priority):

@@ -259,9 +259,7 @@ def run_keys(subject: Subject, scenario: Scenario, paths: Sequence[Path]) -> Ite
 
     A legacy run beside a stateless one is made twice, as in a certification.
     """
-    for mode in scenario.modes:
-        if mode == "stream" and not subject.claims().streaming:
-            continue
+    for mode in scenario.modes_with(subject.claims().streaming):
         for path in paths:
             yield RunKey(scenario.name, path, mode)
             if path == "legacy" and len(subject.paths) == 2:

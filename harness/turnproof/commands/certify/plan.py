@@ -169,7 +169,6 @@ def _shows(suite: Suite, indexed: frozenset[str], dialect: str, requirement: Req
 
 
 def _runs(spec: str, scenario: Scenario, paths: Sequence[Path], streaming: bool) -> Iterable[RunSpec]:
-    modes = [mode for mode in scenario.modes if mode == "batch" or streaming]
-    for mode in modes:
+    for mode in scenario.modes_with(streaming):
         for path in paths:
             yield RunSpec(spec, scenario, RunKey(scenario.name, path, mode))

@@ -74,4 +74,4 @@ def adapter_pairs(
 def modes_of(scenario: Scenario, modes: Sequence[Mode], *subjects: Subject) -> list[Mode]:
     """The modes that a scenario runs in, as far as they are wanted and every adapter claims them."""
     streams = all(subject.claims().streaming for subject in subjects)
-    return [mode for mode in scenario.modes if mode in modes and (streams or mode == "batch")]
+    return [mode for mode in scenario.modes_with(streams) if mode in modes]

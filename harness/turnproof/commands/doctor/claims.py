@@ -96,8 +96,8 @@ class _Trial:
     claimed: bool
 
     def spec(self, adapter: str, subject: Subject) -> RunSpec:
-        modes = [mode for mode in self.scenario.modes if mode == "batch" or self.claims.streaming]
-        return RunSpec(adapter, self.scenario, RunKey(self.scenario.name, subject.paths[0], modes[0]))
+        mode = self.scenario.modes_with(self.claims.streaming)[0]
+        return RunSpec(adapter, self.scenario, RunKey(self.scenario.name, subject.paths[0], mode))
 
 
 def claims(runner: Runner, spec: str) -> Iterator[Diagnostic]:

@@ -91,8 +91,7 @@ def habits(
         path = next((path for path in subject.paths if path in requirement.paths), None)
         if path is None:
             continue
-        modes = [mode for mode in scenario.modes if mode == "batch" or claims.streaming]
-        key = RunKey(scenario.name, path, modes[0])
+        key = RunKey(scenario.name, path, scenario.modes_with(claims.streaming)[0])
         transcript = runner.run(RunSpec(spec, scenario, key))
         view = View(transcript, dialect_named(transcript.dialect), scenario, "")
         verdict = judge(requirement, key.path, [view], claims=claims, registry=suite.registry)

@@ -19,7 +19,6 @@ from ...errors import UsageError
 from ...judge.declarations import excused_for
 from ...judge.requirements import Suite, load_suite
 from ...run.backends import Backends, choose_backend
-from ...run.cluster.connection import standing
 from ...run.cluster.options import ClusterOptions
 from ...scenarios import Scenario
 from ...subject import Subject
@@ -127,6 +126,8 @@ def _cluster(options: GateOptions, held: ExitStack) -> ClusterOptions | None:
         return None
     if options.in_process:
         raise UsageError("--cluster makes runs on the cluster's workers: leave --in-process away")
+    from ...run.cluster.connection import standing  # gates without a cluster start sooner
+
     return replace(options.cluster, address=held.enter_context(standing(options.cluster.address)))
 
 

@@ -61,7 +61,7 @@ class Candidate:
         # What is run elsewhere in all modes is run here in one: which path is taken does not hang on that.
         aside = "off" if phase >= FIRST_WITHOUT_FLAG else "default"
         for scenario in self.scenarios:
-            modes = [mode for mode in scenario.modes if mode == "batch" or self.subject.claims().streaming]
+            modes = scenario.modes_with(self.subject.claims().streaming)
             for mode in modes[:1] if setting == aside else modes:
                 for repeat in range(times):
                     key = RunKey(scenario.name, path, mode, repeat)

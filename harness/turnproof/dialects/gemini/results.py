@@ -19,7 +19,10 @@ Agreement: TypeAlias = Literal["whole", "in other words", "lost"]
 
 _encode = msgspec.json.Encoder().encode
 _TELLS_A_FAILURE = ("error", "fail", "success", "exception", "status")
+"""What the name of a member has in it that says how a tool ended."""
+
 _NAMES_A_FAILURE = ("error", "fail", "exception")
+"""What the one word of a member has in it that says that a tool failed."""
 
 
 def agrees_with_result(held: ToolResult, sent: ToolResult) -> Agreement:
